@@ -1,0 +1,79 @@
+import type { GatewayError } from "./error.ts";
+import type { Payload } from "./payload.ts";
+import type { Kind } from "./primitive.ts";
+import type { Principal, SessionRef } from "./session.ts";
+
+export type Target = { readonly provider: string; readonly kind: Kind; readonly name: string };
+
+export type Verb = "call" | "read" | "get" | "complete" | "subscribe" | "raw";
+
+/**
+ * What happens when the reader of a run goes away:
+ * bound: the call is cancelled; resumable: it goes on and waits for a reader; detached: nobody needs to read.
+ */
+export type Life = "bound" | "resumable" | "detached";
+
+export interface Call {
+  readonly id: string;
+  readonly target: Target;
+  readonly verb: Verb;
+  readonly method: string;
+  readonly input: Payload;
+  readonly principal: Principal;
+  readonly session: SessionRef | undefined;
+  readonly origin: { readonly front: string; readonly protocol: string; readonly requestId: string };
+  /** On the kernel's clock, in ms. */
+  readonly deadline: number;
+  /** Made by a meta-tool, composite, fallback or delegation: runs its own full pipeline. */
+  readonly parent?: string;
+  /** Another call's run that this one speaks about: the task it polls, the question it answers. */
+  readonly resumes?: string;
+  readonly life: Life;
+  /** Aborts on cancel, deadline and shutdown. Made when first asked for: most calls never need it. */
+  readonly signal: AbortSignal;
+}
+
+export type AskKind = "elicit" | "sample" | "roots" | "confirm" | "raw";
+
+/** A question to whoever made the call. `key` is unique within the run and is what the answer refers to. */
+export type Ask = { readonly key: string; readonly kind: AskKind; readonly method: string; readonly input: Payload };
+
+export type Answer = { readonly key: string; readonly outcome: "result" | "fault"; readonly payload: Payload };
+
+export type CallState = "submitted" | "working" | "input-required" | "degraded" | "polling";
+
+export type CallEvent =
+  /** polling: the provider hung up and will be asked again after `retryMs`; a reader may be sent away to do the same. */
+  | { readonly type: "status"; readonly state: CallState; readonly message?: string; readonly retryMs?: number }
+  | { readonly type: "progress"; readonly payload: Payload }
+  | { readonly type: "chunk"; readonly payload: Payload }
+  | { readonly type: "artifact"; readonly payload: Payload }
+  | { readonly type: "log"; readonly payload: Payload }
+  | { readonly type: "ask"; readonly asks: readonly Ask[] }
+  /** A notification on this call's stream that we do not know. `key`: it speaks about that ask. */
+  | { readonly type: "notice"; readonly method: string; readonly payload: Payload; readonly key?: string }
+  /** fault: the provider's own error, verbatim. task: it goes on as a task that bears this call's id for `ttlMs`. */
+  | {
+      readonly type: "end";
+      readonly outcome: "result" | "fault" | "input" | "task";
+      readonly payload: Payload;
+      readonly ttlMs?: number;
+    }
+  | { readonly type: "error"; readonly error: GatewayError };
+
+export type CallReply =
+  | { readonly type: "answer"; readonly answers: readonly Answer[] }
+  | { readonly type: "notice"; readonly method: string; readonly payload: Payload; readonly key?: string }
+  | { readonly type: "cancel"; readonly reason?: string };
+
+/** Where a call's events go. */
+export interface Out {
+  /** False: the reader is behind. A provider whose stream carries only this call pauses it until `ready`. */
+  write(event: CallEvent): boolean;
+  ready(): Promise<void>;
+}
+
+export type Next = (call: Call, out: Out) => Promise<void>;
+
+/** One moment in the life of a call. Wraps `out` only to see events. */
+export type Stage = (call: Call, out: Out, next: Next) => Promise<void>;

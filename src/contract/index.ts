@@ -1,0 +1,33 @@
+export type { Answer, Ask, AskKind, Call, CallEvent, CallReply, Life, Next, Out, Stage, Target, Verb } from "./call.ts";
+export { ERROR_CODES, type ErrorCode, GatewayError } from "./error.ts";
+export { Members, membersAt } from "./json/members.ts";
+export { JsonFault, MAX_JSON_DEPTH, Scanner } from "./json/scanner.ts";
+export { decodeString, jsonText, stringOf, textOf, textOfBytes } from "./json/text.ts";
+export { COUNTERS, type CounterName, GAUGES, type GaugeName } from "./metrics.ts";
+export { joinName, RESERVED_CATALOG_IDS, segmentOf } from "./names.ts";
+export type { Notice } from "./notice.ts";
+export { type Frame, type Payload, payload, spliceText } from "./payload.ts";
+export type {
+  Attachment,
+  CallOrder,
+  Catalog,
+  Clock,
+  Entry,
+  Log,
+  LogFields,
+  Meter,
+  ProviderFacts,
+  Reader,
+  Run,
+  Runs,
+  Sessions,
+  TaskRecord,
+  Timer,
+  Timers,
+  View,
+  ViewList,
+} from "./ports.ts";
+export { type Kind, LISTED_KINDS, type ListedKind, type Offer, type Primitive, type Scope } from "./primitive.ts";
+export type { Host, Provider, ProviderState, ProviderStatus } from "./provider.ts";
+export type { Principal, SessionRef } from "./session.ts";
+export { parseBytes, parseDurationMs } from "./units.ts";

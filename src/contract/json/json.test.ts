@@ -1,0 +1,119 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { membersAt } from "./members.ts";
+import { JsonFault, MAX_JSON_DEPTH, Scanner } from "./scanner.ts";
+import { decodeString, jsonText, stringOf, textOf, textOfBytes } from "./text.ts";
+import { refuseRepeatedKeys } from "./unique.ts";
+
+function accepts(text: string): boolean {
+  const scanner = new Scanner(text);
+  try {
+    scanner.space();
+    scanner.value(0);
+    scanner.end();
+    return true;
+  } catch (error) {
+    if (error instanceof JsonFault) return false;
+    throw error;
+  }
+}
+
+function parses(text: string): boolean {
+  try {
+    JSON.parse(stringOf(text));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+describe("Scanner", () => {
+  test("accepts every JSON text", () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.constantFrom(undefined, 1, "\t"), (value, indent) => {
+        expect(accepts(textOf(JSON.stringify(value, null, indent)))).toBe(true);
+      }),
+    );
+  });
+
+  test("agrees with JSON.parse on texts that are nearly JSON", () => {
+    const piece = fc.constantFrom(
+      "{",
+      "}",
+      "[",
+      "]",
+      ":",
+      ",",
+      '"a"',
+      '"b\\n"',
+      '"\\u00e9"',
+      '"\\x"',
+      '"\\u12"',
+      "1",
+      "-",
+      "01",
+      "1.5e3",
+      "1e",
+      ".5",
+      "true",
+      "nul",
+      "null",
+      " ",
+      "\n",
+      '"',
+      "\\",
+      "\u0001",
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
+        const text = pieces.join("");
+        expect(accepts(text)).toBe(parses(text));
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+
+  test("refuses what is nested too deep, long before the stack is in danger", () => {
+    expect(accepts("[".repeat(MAX_JSON_DEPTH) + "]".repeat(MAX_JSON_DEPTH))).toBe(true);
+    expect(() => new Scanner("[".repeat(1_000_000)).value(0)).toThrow(/nested deeper/);
+  });
+});
+
+describe("members", () => {
+  test.each([
+    ['{"a":1,"a":2}', "repeated-key"],
+    ['{"\\u0061":1}', "escaped-key"],
+  ])("refuse %s as %s", (text, reason) => {
+    expect(() => membersAt(text, 0)).toThrow(expect.objectContaining({ reason }));
+  });
+
+  test("refuse a repeated key among very many in little time", () => {
+    const many = Array.from({ length: 20_000 }, (_, n) => `"k${n}":0`).join(",");
+    expect(() => membersAt(`{${many},"k7":1}`, 0)).toThrow(/repeated key/);
+  });
+});
+
+describe("refuseRepeatedKeys", () => {
+  test.each(['{"a":{"b":1,"b":2}}', '[[{"a":1,"\\u0061":2}]]', '{"x":[1,{"k":0,"k":0}]}'])("refuses %s", (text) => {
+    expect(() => refuseRepeatedKeys(text)).toThrow(/repeated key/);
+  });
+
+  test("accepts what JSON.stringify makes", () => {
+    fc.assert(fc.property(fc.jsonValue(), (value) => refuseRepeatedKeys(jsonText(value))));
+  });
+});
+
+describe("text", () => {
+  test("keeps every string through one character per byte", () => {
+    fc.assert(fc.property(fc.string({ unit: "grapheme" }), (value) => stringOf(textOf(value)) === value));
+  });
+
+  test("reads a literal as JSON does", () => {
+    fc.assert(fc.property(fc.string({ unit: "grapheme" }), (value) => decodeString(jsonText(value)) === value));
+    expect(decodeString("12")).toBeUndefined();
+  });
+
+  test("refuses bytes that are not UTF-8", () => {
+    expect(() => textOfBytes(Buffer.from([0x22, 0xff, 0x22]))).toThrow(/UTF-8/);
+  });
+});

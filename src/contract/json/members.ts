@@ -1,0 +1,70 @@
+import { JsonFault, Scanner } from "./scanner.ts";
+
+/** Where the members of one object stand in its text. Keys are unique and unescaped: that is checked when it is made. */
+export class Members {
+  readonly text: string;
+  readonly start: number;
+  end = 0;
+  readonly #keys: string[] = [];
+  readonly #spans: number[] = [];
+  #seen: Set<string> | undefined;
+
+  constructor(text: string, start: number) {
+    this.text = text;
+    this.start = start;
+  }
+
+  /** Refuses what two readers could read differently: a repeated key, or one written with an escape. */
+  add(key: string, start: number, end: number, keyStart: number): void {
+    if (key.includes("\\")) throw new JsonFault("escaped-key", keyStart, `escaped key at byte ${keyStart}`);
+    if (this.#has(key)) throw new JsonFault("repeated-key", keyStart, `repeated key at byte ${keyStart}`);
+    this.#keys.push(key);
+    this.#spans.push(start, end, keyStart);
+  }
+
+  #has(key: string): boolean {
+    if (this.#seen) {
+      const before = this.#seen.size;
+      return this.#seen.add(key).size === before;
+    }
+    if (this.#keys.length < 16) return this.#keys.includes(key);
+    this.#seen = new Set(this.#keys);
+    return this.#has(key);
+  }
+
+  get keys(): readonly string[] {
+    return this.#keys;
+  }
+
+  has(key: string): boolean {
+    return this.#keys.includes(key);
+  }
+
+  /** The value's text, or undefined. */
+  textOf(key: string): string | undefined {
+    const index = this.#keys.indexOf(key);
+    return index < 0 ? undefined : this.text.slice(this.#spans[index * 3], this.#spans[index * 3 + 1]);
+  }
+
+  spanOf(key: string): { start: number; end: number; keyStart: number } | undefined {
+    const index = this.#keys.indexOf(key);
+    if (index < 0) return undefined;
+    const at = index * 3;
+    return {
+      start: this.#spans[at] as number,
+      end: this.#spans[at + 1] as number,
+      keyStart: this.#spans[at + 2] as number,
+    };
+  }
+}
+
+/** The members of the object that starts at `start`, or undefined when something else stands there. */
+export function membersAt(text: string, start: number, depth = 1): Members | undefined {
+  if (text.charCodeAt(start) !== 123) return undefined;
+  const scanner = new Scanner(text);
+  scanner.at = start;
+  const members = new Members(text, start);
+  scanner.members(depth, (key, from, to, keyStart) => members.add(key, from, to, keyStart));
+  members.end = scanner.at;
+  return members;
+}

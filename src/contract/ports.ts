@@ -1,0 +1,154 @@
+import type { Answer, Ask, Call, CallEvent, CallReply, Life, Target, Verb } from "./call.ts";
+import type { Notice } from "./notice.ts";
+import type { Payload } from "./payload.ts";
+import type { ListedKind, Primitive } from "./primitive.ts";
+import type { ProviderState, ProviderStatus } from "./provider.ts";
+import type { Principal, SessionRef } from "./session.ts";
+
+/** Time that only goes forward, in ms. */
+export interface Clock {
+  now(): number;
+}
+
+/** One wheel for the whole process: thousands of deadlines cost no timer each. Fires up to one tick late. */
+export interface Timers {
+  after(ms: number, fire: () => void): Timer;
+}
+
+export interface Timer {
+  /** Safe to call twice, and after it fired. */
+  cancel(): void;
+}
+
+export type LogFields = Readonly<Record<string, unknown>>;
+
+/** The message is a fixed lower-case phrase; everything variable is a field. */
+export interface Log {
+  debug(message: string, fields?: LogFields): void;
+  info(message: string, fields?: LogFields): void;
+  warn(message: string, fields?: LogFields): void;
+  error(message: string, fields?: LogFields): void;
+  child(fields: LogFields): Log;
+}
+
+/** Counts things for /metrics; the names are a closed table (see metrics.ts). */
+export interface Meter {
+  count(name: import("./metrics.ts").CounterName, label?: string, by?: number): void;
+}
+
+/** A primitive as a caller sees it, with its compiled pipeline behind it. */
+export interface Entry {
+  /** The name in this view; the provider's own is `target.name`. */
+  readonly name: string;
+  readonly target: Target;
+  readonly primitive: Primitive;
+}
+
+/** What one caller may see of one catalog at one moment. Never changes; a change makes a new view. */
+export interface View {
+  /** Grows when anything in the view changes; equal versions of one catalog are the same view. */
+  readonly version: number;
+  /** The providers behind it, in file order. */
+  readonly providers: readonly ProviderFacts[];
+  list(kind: ListedKind): ViewList;
+  /** By the name this view shows; resources by exact URI, then by template, then by the one provider that owns the scheme. */
+  resolve(kind: ListedKind, name: string): Entry | undefined;
+  /** A target for what has no primitive (an unknown method, a task): the provider itself. */
+  raw(provider: string, method: string): Entry | undefined;
+}
+
+/** A list as ready text. */
+export interface ViewList {
+  readonly count: number;
+  /** Entries from `from` (inclusive) to `to` (exclusive), joined by commas. */
+  slice(from: number, to: number): string;
+  /** Further members of the list result, each as `"key":value`, joined by commas; only where one provider stands behind. */
+  readonly extras: string;
+}
+
+export type ProviderFacts = {
+  readonly id: string;
+  readonly status: ProviderStatus;
+  readonly since: string;
+  readonly message?: string;
+  readonly about?: ProviderState["about"];
+};
+
+export interface Catalog {
+  has(catalog: string): boolean;
+  /** The view of a session that has been entered, or what everybody sees. */
+  view(catalog: string, session?: SessionRef): View;
+  /** Waits until what this session sees is ready: bounded, so that a slow server delays nobody for long. */
+  enter(catalog: string, session?: SessionRef): Promise<void>;
+  /** The session is over. */
+  leave(session: SessionRef): void;
+  /** Passes a client's words outside any call to the providers of its catalog. */
+  notify(catalog: string, session: SessionRef, method: string, input: Payload): void;
+}
+
+/** What a front asks the kernel to run. */
+export type CallOrder = {
+  readonly entry: Entry;
+  readonly verb: Verb;
+  readonly method: string;
+  readonly input: Payload;
+  readonly principal: Principal;
+  readonly session?: SessionRef;
+  readonly origin: Call["origin"];
+  readonly life: Life;
+  readonly parent?: string;
+  readonly resumes?: string;
+  /** Instead of the provider's own limit: for calls that wait by nature, such as the result of a task. */
+  readonly timeoutMs?: number;
+};
+
+/**
+ * Takes a run's events. `take` answers false when it is full; it then calls `Attachment.resume` once it has room.
+ * `keeps`: what was taken may have to be given again to a reader that comes back (an SSE stream, say).
+ */
+export interface Reader {
+  take(event: CallEvent, cursor: number): boolean;
+  readonly keeps: boolean;
+}
+
+export interface Attachment {
+  /** How many events between the given cursor and now are gone for good. */
+  readonly missed: number;
+  resume(): void;
+  /** The reader goes away. A bound run is cancelled by it; any other goes on. */
+  detach(): void;
+}
+
+/** The kernel's record of a call. */
+export interface Run {
+  readonly id: string;
+  readonly call: Call;
+  readonly isEnded: boolean;
+  /** Gives the events after `cursor` (-1: all) and then those that come. The former reader is detached. */
+  attach(reader: Reader, cursor: number): Attachment;
+  reply(reply: CallReply): void;
+  cancel(reason?: string): void;
+}
+
+/** A call that goes on as a task of its provider. Its id is the id of the call that made it. */
+export type TaskRecord = {
+  readonly id: string;
+  readonly principal: Principal;
+  readonly target: Target;
+  readonly expiresAt: number;
+};
+
+export interface Runs {
+  /** Starts a call. Events may reach the reader before this returns. */
+  start(order: CallOrder, reader: Reader): Run;
+  /** A run that is open, or ended and still kept for readers that come back. */
+  find(id: string): Run | undefined;
+  task(id: string): TaskRecord | undefined;
+  tasksOf(principal: Principal): readonly TaskRecord[];
+}
+
+/** How the kernel reaches clients outside calls. Implemented by mechanisms/sessions. */
+export interface Sessions {
+  notice(notice: Notice): void;
+  ask(session: SessionRef, ask: Ask, signal: AbortSignal): Promise<Answer>;
+}

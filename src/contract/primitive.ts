@@ -1,0 +1,29 @@
+import type { Payload } from "./payload.ts";
+
+export type Kind = "tool" | "resource" | "template" | "prompt" | "agent" | "operation";
+
+/** The kinds that clients list, in the order views are built. */
+export const LISTED_KINDS = ["tool", "resource", "template", "prompt"] as const satisfies readonly Kind[];
+export type ListedKind = (typeof LISTED_KINDS)[number];
+
+/** Something that can be called, as its provider offers it. */
+export type Primitive = {
+  readonly kind: Kind;
+  /** The provider's own name: a tool's or prompt's name, a resource's URI, a template's URI template. */
+  readonly name: string;
+  /** The list entry as the provider wrote it. */
+  readonly definition: Payload;
+  /** Repeating the call does no harm: it only reads, or is declared idempotent. Decides what may be retried. */
+  readonly repeatable: boolean;
+};
+
+/** Everything of one kind that a provider offers to one scope. A new offer replaces the former one whole. */
+export type Offer = {
+  readonly kind: ListedKind;
+  readonly primitives: readonly Primitive[];
+  /** Members of the list result beside the entries themselves (`"key":value` texts joined by commas), kept for lists of one provider. */
+  readonly extras: string;
+};
+
+/** Whom an offer is for: everybody, or the one session that has an upstream session of its own. */
+export type Scope = "shared" | `session:${string}`;

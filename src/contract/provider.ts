@@ -1,0 +1,45 @@
+import type { Answer, Ask, CallReply, Next } from "./call.ts";
+import type { Notice } from "./notice.ts";
+import type { Payload } from "./payload.ts";
+import type { Offer, Scope } from "./primitive.ts";
+import type { SessionRef } from "./session.ts";
+
+export type ProviderStatus = "starting" | "ok" | "unreachable" | "auth_required" | "invalid";
+
+/** What a provider says about itself; lists and `/readyz` are honest because of it. */
+export type ProviderState = {
+  readonly status: ProviderStatus;
+  /** Why it is not ok, safe to show. */
+  readonly message?: string;
+  /** What it declared when it was opened: capabilities and instructions, as it wrote them. */
+  readonly about?: { readonly capabilities: Payload; readonly instructions?: string };
+};
+
+/** What the kernel does for a provider. */
+export interface Host {
+  /** Replaces what this provider offers to that scope, kind by kind. An empty list withdraws the scope. */
+  offer(scope: Scope, offers: readonly Offer[]): void;
+  notice(notice: Notice): void;
+  /** Asks a client outside any call. Rejects with NOT_ALLOWED where there is no way to that client. */
+  ask(session: SessionRef, ask: Ask, signal: AbortSignal): Promise<Answer>;
+  state(state: ProviderState): void;
+}
+
+/**
+ * Something that can be called. `create` does no I/O; `open` connects and resolves when the provider has offered or
+ * failed once; `close` is safe to call twice.
+ */
+export interface Provider {
+  readonly id: string;
+  open(host: Host, signal: AbortSignal): Promise<void>;
+  /** Writes exactly one `end` or `error` unless it throws. A call that is cancelled hears of it by `reply`. */
+  readonly run: Next;
+  reply(callId: string, reply: CallReply): void;
+  /** Makes what this session sees ready; resolves to the scope whose offers are the session's. */
+  scope(session: SessionRef): Promise<Scope>;
+  /** Something a client says outside any call: roots changed, a log level, a notification nobody here knows. */
+  notify(session: SessionRef, method: string, input: Payload): void;
+  /** The session is over: whatever was held for it is given back. */
+  release(session: SessionRef): void;
+  close(): Promise<void>;
+}

@@ -1,0 +1,17 @@
+import type { Payload } from "./payload.ts";
+
+/** Who calls. `caller` appears only in prose. */
+export type Principal = { readonly id: string };
+
+/** What of a client session matters below the front: who it is and what it said it can do. */
+export interface SessionRef {
+  readonly id: string;
+  readonly principal: Principal;
+  /** The client's declared capabilities, as it wrote them; a per-client upstream is told exactly these. */
+  readonly capabilities: Payload;
+  readonly clientInfo: Payload;
+  /** The client said it can be asked: for roots, sampling or elicitation. */
+  readonly canBeAsked: boolean;
+  /** No way back to this client outside the answer of a call: nothing may be asked, nothing is pushed. */
+  readonly isEphemeral: boolean;
+}
