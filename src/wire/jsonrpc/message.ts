@@ -1,0 +1,170 @@
+/**
+ * One JSON-RPC message, skimmed once: its kind, its id as it was spelled, its method, and where the rest stands.
+ * A message that two parsers could read differently does not get through here.
+ */
+import { decodeString, type Frame, JsonFault, Members, type Payload, payload, Scanner } from "../../contract/index.ts";
+
+export type Message = {
+  readonly kind: "request" | "notification" | "response";
+  readonly text: string;
+  /** The id's JSON text, exactly as it came; "" for a notification. */
+  readonly id: string;
+  /** "" for a response. */
+  readonly method: string;
+  /** params, result or error. Its text is "" where a request or notification has no params. */
+  readonly body: Payload;
+  /** The members of the body when it is an object. */
+  readonly members: Members | undefined;
+  /** Of a response: whether the body is a result or an error. */
+  readonly outcome: "result" | "fault";
+};
+
+/** The message cannot be taken. `id` is its id where that could be read, else "null". */
+export class MessageFault extends Error {
+  override readonly name = "MessageFault";
+  readonly code: -32700 | -32600;
+  readonly id: string;
+
+  constructor(code: -32700 | -32600, message: string, id = "null") {
+    super(message);
+    this.code = code;
+    this.id = id;
+  }
+}
+
+/** Skims one message. Throws MessageFault. */
+export function skimMessage(text: string): Message {
+  const scanner = new Scanner(text);
+  scanner.space();
+  if (text.charCodeAt(scanner.at) !== 123) throw shapeFault(scanner, text);
+  const top = new Members(text, scanner.at);
+  let inner: Members | undefined;
+  try {
+    scanner.members(
+      0,
+      (key, start, end, keyStart) => top.add(key, start, end, keyStart),
+      (key, start) => {
+        if (key !== "params" && key !== "result" && key !== "error") return undefined;
+        const members = new Members(text, start);
+        inner = members;
+        return (name, from, to, keyStart) => members.add(name, from, to, keyStart);
+      },
+    );
+    top.end = scanner.at;
+    scanner.end();
+  } catch (error) {
+    throw messageFault(error, text);
+  }
+  return classify(text, top, inner);
+}
+
+function classify(text: string, top: Members, inner: Members | undefined): Message {
+  const id = top.textOf("id");
+  const refuse = (message: string): never => {
+    throw new MessageFault(-32600, message, id !== undefined && isId(id) ? id : "null");
+  };
+  if (top.textOf("jsonrpc") !== '"2.0"') refuse('jsonrpc must be "2.0"');
+  const method = top.textOf("method");
+  if (method !== undefined) {
+    const name = decodeString(method);
+    if (name === undefined) return refuse("method must be a string");
+    if (top.has("result") || top.has("error")) refuse("a message has either a method or an answer");
+    if (id !== undefined && !isId(id)) refuse("id must be a string or a number");
+    const params = top.spanOf("params");
+    if (params && text.charCodeAt(params.start) !== 123) refuse("params must be an object");
+    const at = params ?? { start: top.end - 1, end: top.end - 1 };
+    const body = payload(text.slice(at.start, at.end), frameOf(text, top, at));
+    return {
+      kind: id === undefined ? "notification" : "request",
+      text,
+      id: id ?? "",
+      method: name,
+      body,
+      members: params ? inner : undefined,
+      outcome: "result",
+    };
+  }
+  const result = top.spanOf("result");
+  const error = top.spanOf("error");
+  const answer = result ?? error;
+  if (!answer || (result && error)) return refuse("a message needs a method, a result or an error");
+  if (id === undefined || !(isId(id) || id === "null")) return refuse("an answer needs the id it answers");
+  if (text.charCodeAt(answer.start) !== 123) return refuse("result and error must be objects");
+  const body = payload(text.slice(answer.start, answer.end), frameOf(text, top, answer));
+  return { kind: "response", text, id, method: "", body, members: inner, outcome: result ? "result" : "fault" };
+}
+
+function frameOf(text: string, top: Members, at: { start: number; end: number }): Frame {
+  return { text, start: at.start, end: at.end, id: top.spanOf("id") };
+}
+
+function isId(text: string): boolean {
+  const code = text.charCodeAt(0);
+  return code === 34 || code === 45 || (code >= 48 && code <= 57);
+}
+
+function shapeFault(scanner: Scanner, text: string): MessageFault {
+  try {
+    scanner.value(0);
+    scanner.end();
+  } catch (error) {
+    return messageFault(error, text);
+  }
+  return new MessageFault(-32600, "a message must be an object");
+}
+
+/** Text that is not JSON is a parse error; JSON that is ambiguous or too deep is an invalid message. */
+export function messageFault(error: unknown, text: string): MessageFault {
+  if (!(error instanceof JsonFault)) throw error;
+  const isSyntax = error.reason === "syntax" || error.reason === "encoding";
+  return new MessageFault(isSyntax ? -32700 : -32600, error.message, isSyntax ? "null" : readableId(text));
+}
+
+/** The id of a message that was refused for something else; two ids, or an escaped key, are no id. */
+function readableId(text: string): string {
+  const ids: string[] = [];
+  const scanner = new Scanner(text);
+  scanner.space();
+  try {
+    scanner.members(0, (key, start, end) => {
+      if (key.includes("\\") || key === "id") ids.push(key === "id" ? text.slice(start, end) : "");
+    });
+  } catch {
+    return "null";
+  }
+  const [id] = ids;
+  return ids.length === 1 && id !== undefined && isId(id) ? id : "null";
+}
+
+/** The texts of the messages in a batch. Throws MessageFault; an empty batch is one, too. */
+export function skimBatch(text: string): string[] {
+  const scanner = new Scanner(text);
+  const parts: string[] = [];
+  try {
+    scanner.space();
+    scanner.at++;
+    scanner.space();
+    while (text.charAt(scanner.at) !== "]") {
+      const start = scanner.at;
+      scanner.value(1);
+      parts.push(text.slice(start, scanner.at));
+      scanner.space();
+      if (text.charAt(scanner.at) !== "]" && text.charAt(scanner.at++) !== ",")
+        scanner.fail("syntax", "expected , or ]");
+      scanner.space();
+    }
+    scanner.at++;
+    scanner.end();
+  } catch (error) {
+    throw messageFault(error, text);
+  }
+  if (parts.length === 0) throw new MessageFault(-32600, "an empty batch");
+  return parts;
+}
+
+/** Whether the text is a JSON array, that is, a batch. */
+export function isBatch(text: string): boolean {
+  let at = 0;
+  while (" \n\r\t".includes(text.charAt(at)) && at < text.length) at++;
+  return text.charAt(at) === "[";
+}
