@@ -1,0 +1,170 @@
+/**
+ * Who offers what to whom, as views. A view is made when it is first asked for and thrown away when anything behind it
+ * changes; its parts live as long as the offers they show.
+ *
+ * Invariants:
+ *  1. `#version` grows with every change of an offer, a state or a scope; no view outlives the version it was made for.
+ *  2. A session is in `#scoped` only if some provider keeps offers for it alone.
+ */
+import {
+  type Catalog,
+  type Clock,
+  type Entry,
+  GatewayError,
+  type ListedKind,
+  type Next,
+  type Offer,
+  type Payload,
+  type ProviderState,
+  type Scope,
+  type SessionRef,
+  type Timers,
+  type View,
+  type ViewList,
+} from "../../contract/index.ts";
+import { JoinedList } from "./joined-list.ts";
+import { LiveView } from "./live-view.ts";
+import type { Mount } from "./mount.ts";
+import { NO_OFFERS, OfferSets } from "./offer-set.ts";
+import type { ViewPart } from "./view-part.ts";
+
+export type CatalogOptions = {
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly compile: (entry: Entry) => Next;
+  /** How long a slow provider may delay anybody. */
+  readonly patienceMs?: number;
+  readonly onChange: (provider: string, kinds: readonly ListedKind[]) => void;
+};
+
+/** The catalog of everything, under its segments. */
+export const EVERYTHING = "";
+
+/** Lists of one kind that different sessions see at the same time and that stay one object each. */
+const MAX_LISTS = 64;
+
+type Scoped = { readonly scopes: Map<string, Scope>; readonly views: Map<string, LiveView> };
+
+export class LiveCatalog implements Catalog {
+  readonly #options: CatalogOptions;
+  readonly #mounts = new Map<string, Mount>();
+  readonly #sets = new OfferSets();
+  readonly #shared = new Map<string, LiveView>();
+  readonly #scoped = new Map<string, Scoped>();
+  readonly #lists = new Map<string, JoinedList[]>();
+  #version = 0;
+
+  constructor(options: CatalogOptions) {
+    this.#options = options;
+  }
+
+  add(mount: Mount): void {
+    this.#mounts.set(mount.provider.id, mount);
+    this.#changed();
+  }
+
+  has(catalog: string): boolean {
+    return catalog === EVERYTHING || this.#mounts.has(catalog);
+  }
+
+  offer(mount: Mount, scope: Scope, offers: readonly Offer[]): void {
+    const former = mount.offers.get(scope) ?? NO_OFFERS;
+    if (offers.length === 0) mount.offers.delete(scope);
+    else mount.offers.set(scope, this.#sets.intern(former, offers));
+    if (mount.offers.get(scope) === former) return;
+    this.#changed();
+    if (former === NO_OFFERS && scope !== "shared") return;
+    this.#options.onChange(
+      mount.provider.id,
+      offers.map((offer) => offer.kind),
+    );
+  }
+
+  state(mount: Mount, state: ProviderState): void {
+    mount.setState(state);
+    this.#changed();
+  }
+
+  #changed(): void {
+    this.#version++;
+    this.#shared.clear();
+    for (const scoped of this.#scoped.values()) scoped.views.clear();
+  }
+
+  view(catalog: string, session?: SessionRef): View {
+    const scoped = session && this.#scoped.get(session.id);
+    const views = scoped ? scoped.views : this.#shared;
+    const known = views.get(catalog);
+    if (known) return known;
+    const view = this.#build(catalog, scoped);
+    views.set(catalog, view);
+    return view;
+  }
+
+  #build(catalog: string, scoped: Scoped | undefined): LiveView {
+    const mounts = this.#mountsOf(catalog);
+    return new LiveView({
+      version: this.#version,
+      members: mounts.map((mount) => ({
+        provider: mount.provider.id,
+        segment: catalog === EVERYTHING ? mount.segment : "",
+        set: mount.offersFor(scoped?.scopes.get(mount.provider.id) ?? "shared"),
+      })),
+      facts: mounts.map((mount) => mount.facts),
+      compile: this.#options.compile,
+      sameList: (kind, parts) => this.#sameList(`${catalog} ${kind}`, parts),
+    });
+  }
+
+  #mountsOf(catalog: string): Mount[] {
+    if (catalog === EVERYTHING) return [...this.#mounts.values()];
+    const mount = this.#mounts.get(catalog);
+    if (!mount) throw new GatewayError("NO_SUCH_TARGET", { message: `There is no catalog "${catalog}".` });
+    return [mount];
+  }
+
+  #sameList(key: string, parts: readonly ViewPart[]): ViewList {
+    const known = this.#lists.get(key) ?? [];
+    const same = known.find((list) => list.shows(parts));
+    if (same) return same;
+    const list = new JoinedList(parts);
+    this.#lists.set(key, [list, ...known.slice(0, MAX_LISTS - 1)]);
+    return list;
+  }
+
+  async enter(catalog: string, session?: SessionRef): Promise<void> {
+    const mounts = this.#mountsOf(catalog);
+    await this.#patiently(Promise.all(mounts.map((mount) => mount.settled)));
+    if (!session) return;
+    await this.#patiently(Promise.all(mounts.map((mount) => this.#enterMount(mount, session))));
+  }
+
+  async #enterMount(mount: Mount, session: SessionRef): Promise<void> {
+    if (mount.facts.status !== "ok" && !mount.offers.has("shared")) return;
+    // A provider that cannot serve this session now has said so by its state; the session sees what everybody sees.
+    const scope = await mount.provider.scope(session).catch((): Scope => "shared");
+    const known = this.#scoped.get(session.id)?.scopes.get(mount.provider.id) ?? "shared";
+    if (known === scope) return;
+    const scoped = this.#scoped.get(session.id) ?? { scopes: new Map(), views: new Map() };
+    scoped.scopes.set(mount.provider.id, scope);
+    scoped.views.clear();
+    this.#scoped.set(session.id, scoped);
+  }
+
+  /** Waits, but not for ever: a slow provider delays nobody beyond the set limit. */
+  #patiently(work: Promise<unknown>): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const timer = this.#options.timers.after(this.#options.patienceMs ?? 5_000, resolve);
+      work.then(() => resolve(), reject).finally(() => timer.cancel());
+    });
+  }
+
+  leave(session: SessionRef): void {
+    this.#scoped.delete(session.id);
+    for (const mount of this.#mounts.values()) mount.provider.release(session);
+  }
+
+  notify(catalog: string, session: SessionRef, method: string, input: Payload): void {
+    for (const mount of this.#mountsOf(catalog)) mount.provider.notify(session, method, input);
+  }
+}

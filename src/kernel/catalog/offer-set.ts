@@ -1,0 +1,49 @@
+/** What one provider offers to one scope: all kinds together. Equal sets are one object, however many sessions hold them. */
+import { createHash } from "node:crypto";
+import { LISTED_KINDS, type ListedKind, type Offer } from "../../contract/index.ts";
+import type { ViewPart } from "./view-part.ts";
+
+export type OfferSet = {
+  readonly key: string;
+  readonly offers: Partial<Record<ListedKind, Offer>>;
+  /** Parts made from this set, by kind and segment: every view that shows the set shares them. */
+  readonly parts: Map<string, ViewPart>;
+};
+
+export const NO_OFFERS: OfferSet = { key: "none", offers: {}, parts: new Map() };
+
+/** Keeps equal sets equal. Sets nobody holds any more are collected. */
+export class OfferSets {
+  readonly #sets = new Map<string, WeakRef<OfferSet>>();
+
+  /** The former set with these offers in place of its own of the same kinds. */
+  intern(former: OfferSet, changes: readonly Offer[]): OfferSet {
+    const offers: Partial<Record<ListedKind, Offer>> = { ...former.offers };
+    for (const offer of changes) offers[offer.kind] = offer;
+    const key = keyOf(offers);
+    if (key === former.key) return former;
+    const known = this.#sets.get(key)?.deref();
+    if (known) return known;
+    const set: OfferSet = { key, offers, parts: new Map() };
+    this.#sets.set(key, new WeakRef(set));
+    if (this.#sets.size > 64) this.#sweep();
+    return set;
+  }
+
+  #sweep(): void {
+    for (const [key, ref] of this.#sets) if (!ref.deref()) this.#sets.delete(key);
+  }
+}
+
+function keyOf(offers: Partial<Record<ListedKind, Offer>>): string {
+  const hash = createHash("sha256");
+  for (const kind of LISTED_KINDS) {
+    const offer = offers[kind];
+    if (!offer) continue;
+    hash.update(`${kind}\0${offer.extras}\0`);
+    for (const primitive of offer.primitives) {
+      hash.update(primitive.definition.text, "latin1").update(primitive.repeatable ? "\0r" : "\0");
+    }
+  }
+  return hash.digest("base64");
+}

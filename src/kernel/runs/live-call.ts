@@ -1,0 +1,47 @@
+import type { Call, CallOrder } from "../../contract/index.ts";
+
+/** A call as the kernel makes it. Its signal exists from the first time someone asks for it. */
+export class LiveCall implements Call {
+  readonly id: string;
+  readonly target: Call["target"];
+  readonly verb: Call["verb"];
+  readonly method: string;
+  readonly input: Call["input"];
+  readonly principal: Call["principal"];
+  readonly session: Call["session"];
+  readonly origin: Call["origin"];
+  readonly deadline: number;
+  readonly life: Call["life"];
+  declare readonly parent?: string;
+  declare readonly resumes?: string;
+  #controller: AbortController | undefined;
+  #reason: Error | undefined;
+
+  constructor(id: string, order: CallOrder, deadline: number) {
+    this.id = id;
+    this.target = order.entry.target;
+    this.verb = order.verb;
+    this.method = order.method;
+    this.input = order.input;
+    this.principal = order.principal;
+    this.session = order.session;
+    this.origin = order.origin;
+    this.deadline = deadline;
+    this.life = order.life;
+    if (order.parent !== undefined) this.parent = order.parent;
+    if (order.resumes !== undefined) this.resumes = order.resumes;
+  }
+
+  get signal(): AbortSignal {
+    if (!this.#controller) {
+      this.#controller = new AbortController();
+      if (this.#reason) this.#controller.abort(this.#reason);
+    }
+    return this.#controller.signal;
+  }
+
+  abortSignal(reason: Error): void {
+    this.#reason ??= reason;
+    this.#controller?.abort(reason);
+  }
+}

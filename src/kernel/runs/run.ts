@@ -1,0 +1,200 @@
+/**
+ * The kernel's record of one call. The run owns the call; readers come and go.
+ *
+ * Invariants:
+ *  1. Exactly one `end` or `error` is ever given out; after it every event is late.
+ *  2. `#taken` is the cursor after the last event a reader took; without a reader it does not move.
+ *  3. `#asks` holds the questions that wait for an answer; their events stay in the journal until then.
+ */
+import {
+  type Answer,
+  type Attachment,
+  type Call,
+  type CallEvent,
+  type CallReply,
+  GatewayError,
+  type Out,
+  type Reader,
+  type Run,
+} from "../../contract/index.ts";
+import { Journal, type JournalLimits } from "./journal.ts";
+
+const MAX_OPEN_ASKS = 64;
+
+/** What a run needs from the registry that made it. */
+export interface RunOwner {
+  readonly journalLimits: JournalLimits;
+  dropped(event: CallEvent): void;
+  late(call: Call): void;
+  /** The run has ended and its reader, if any, has everything. `isWanted`: a reader may come back for it. */
+  finished(run: LiveRun, isWanted: boolean): void;
+  reply(call: Call, reply: CallReply): void;
+}
+
+export class LiveRun implements Run, Out {
+  readonly call: Call;
+  readonly #owner: RunOwner;
+  #journal: Journal | undefined;
+  #next = 0;
+  #taken = 0;
+  #reader: Reader | undefined;
+  #attachment: object | undefined;
+  #isBlocked = false;
+  #mayReturn = false;
+  #ready: { promise: Promise<void>; resolve: () => void } | undefined;
+  #asks: Map<string, number> | undefined;
+  /** Set while dispatch holds the call: ends it from outside, through the stages' own `out`. */
+  abort: ((error: GatewayError) => void) | undefined;
+  /** Told when questions open (true) and when the last one is answered (false): thinking time is not the tool's. */
+  onAsking: ((isAsking: boolean) => void) | undefined;
+  isEnded = false;
+
+  constructor(call: Call, owner: RunOwner) {
+    this.call = call;
+    this.#owner = owner;
+  }
+
+  get id(): string {
+    return this.call.id;
+  }
+
+  get journalBytes(): number {
+    return this.#journal?.bytes ?? 0;
+  }
+
+  write(event: CallEvent): boolean {
+    if (this.isEnded) {
+      this.#owner.late(this.call);
+      return true;
+    }
+    const cursor = this.#next++;
+    if (event.type === "end" || event.type === "error") this.isEnded = true;
+    else if (event.type === "ask") this.#openAsks(event, cursor);
+    const reader = this.#reader;
+    if (reader && !this.#isBlocked && this.#taken === cursor) {
+      if (reader.keeps) this.#keep(cursor, event);
+      this.#taken = cursor + 1;
+      if (!reader.take(event, cursor)) this.#isBlocked = true;
+    } else this.#keep(cursor, event);
+    if (this.isEnded) this.#finish();
+    else if (this.#journal?.isFull) this.#shrink();
+    return !this.#isBehind;
+  }
+
+  /** Resolves when the reader has caught up, or is gone. */
+  ready(): Promise<void> {
+    if (!this.#isBehind) return Promise.resolve();
+    this.#ready ??= Promise.withResolvers<void>();
+    return this.#ready.promise;
+  }
+
+  get #isBehind(): boolean {
+    return this.#reader !== undefined && this.#journal?.isBehind(this.#taken) === true;
+  }
+
+  #keep(cursor: number, event: CallEvent): void {
+    this.#journal ??= new Journal(this.#owner.journalLimits);
+    this.#journal.add(cursor, event);
+  }
+
+  #openAsks(event: CallEvent & { type: "ask" }, cursor: number): void {
+    this.#asks ??= new Map();
+    for (const ask of event.asks) this.#asks.set(ask.key, cursor);
+    this.onAsking?.(true);
+  }
+
+  #shrink(): void {
+    const isPinned = (event: CallEvent) => event.type === "ask" && event.asks.some((ask) => this.#asks?.has(ask.key));
+    const fits = this.#journal?.shrink(this.#taken, isPinned, (event) => this.#owner.dropped(event));
+    if (fits && (this.#asks?.size ?? 0) <= MAX_OPEN_ASKS) return;
+    this.end(
+      new GatewayError("OVERLOADED", { message: "The reader of this call is too slow for what the provider sends." }),
+    );
+  }
+
+  /** Ends the run with our own error, through the stages when the call has been dispatched. */
+  end(error: GatewayError): void {
+    if (this.isEnded) return;
+    this.abort?.(error);
+    // Not dispatched yet, or a stage that does not pass errors on: the run ends all the same.
+    if (!this.isEnded) this.write({ type: "error", error });
+  }
+
+  attach(reader: Reader, cursor: number): Attachment {
+    const from = Math.min(cursor + 1, this.#next);
+    const missed = this.#next - from - (this.#journal?.countFrom(from) ?? 0);
+    const attachment = {
+      missed,
+      resume: () => {
+        if (this.#attachment !== attachment) return;
+        this.#isBlocked = false;
+        this.#pump();
+      },
+      detach: () => {
+        if (this.#attachment === attachment) this.#detach();
+      },
+    };
+    this.#attachment = attachment;
+    this.#reader = reader;
+    this.#mayReturn ||= reader.keeps;
+    this.#isBlocked = false;
+    this.#taken = from;
+    this.#pump();
+    return attachment;
+  }
+
+  #pump(): void {
+    const reader = this.#reader;
+    while (reader && reader === this.#reader && !this.#isBlocked) {
+      const entry = this.#journal?.from(this.#taken);
+      if (!entry) {
+        this.#taken = this.#next;
+        break;
+      }
+      this.#taken = entry.cursor + 1;
+      if (!reader.take(entry.event, entry.cursor)) this.#isBlocked = true;
+    }
+    if (reader && !reader.keeps) this.#journal?.forgetBefore(this.#taken);
+    if (!this.#isBehind) this.#letGo();
+    if (this.isEnded) this.#finish();
+  }
+
+  #letGo(): void {
+    this.#ready?.resolve();
+    this.#ready = undefined;
+  }
+
+  #detach(): void {
+    this.#reader = undefined;
+    this.#attachment = undefined;
+    this.#isBlocked = false;
+    this.#letGo();
+    if (this.isEnded) this.#finish();
+    else if (this.call.life === "bound") this.cancel("the caller went away");
+    else if (this.#journal?.isFull) this.#shrink();
+  }
+
+  #finish(): void {
+    const hasAll = this.#taken === this.#next;
+    if (!this.#reader || hasAll)
+      this.#owner.finished(this, this.#mayReturn || (!hasAll && this.call.life === "detached"));
+  }
+
+  reply(reply: CallReply): void {
+    if (this.isEnded) return;
+    if (reply.type === "cancel") this.cancel(reply.reason);
+    else if (reply.type === "notice") this.#owner.reply(this.call, reply);
+    else this.#answer(reply);
+  }
+
+  #answer(reply: CallReply & { type: "answer" }): void {
+    const answers = reply.answers.filter((answer: Answer) => this.#asks?.delete(answer.key));
+    if (answers.length === 0) return;
+    if (this.#asks?.size === 0) this.onAsking?.(false);
+    this.#owner.reply(this.call, { type: "answer", answers });
+  }
+
+  cancel(reason?: string): void {
+    this.end(new GatewayError("CANCELLED", reason === undefined ? {} : { details: { reason } }));
+  }
+}

@@ -1,0 +1,147 @@
+/**
+ * Every call that is open, every ended one a reader may come back for, and the tasks that outlive their calls.
+ * Kept runs are bounded in number, bytes and time: the oldest goes first, and is counted.
+ */
+import { randomUUID } from "node:crypto";
+import {
+  type Call,
+  type CallEvent,
+  type CallOrder,
+  type CallReply,
+  type Clock,
+  GatewayError,
+  JsonFault,
+  type Log,
+  type Meter,
+  type Principal,
+  type Reader,
+  type Run,
+  type Runs,
+  type TaskRecord,
+  type Timers,
+} from "../../contract/index.ts";
+import type { ViewEntry } from "../catalog/view-entry.ts";
+import type { JournalLimits } from "./journal.ts";
+import { KeptRuns } from "./kept-runs.ts";
+import { LiveCall } from "./live-call.ts";
+import { LiveRun, type RunOwner } from "./run.ts";
+import { TaskTable } from "./task-table.ts";
+
+export type RunsOptions = {
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly log: Log;
+  readonly meter: Meter;
+  readonly journal?: JournalLimits;
+  /** How long an ended run waits for a reader that comes back. */
+  readonly keepMs?: number;
+  readonly timeoutMs: (provider: string) => number;
+  readonly reply: (provider: string, callId: string, reply: CallReply) => void;
+};
+
+const JOURNAL_LIMITS: JournalLimits = { maxEvents: 256, maxBytes: 1024 * 1024 };
+
+export class LiveRuns implements Runs, RunOwner {
+  readonly journalLimits: JournalLimits;
+  readonly #options: RunsOptions;
+  readonly #open = new Map<string, LiveRun>();
+  readonly #kept: KeptRuns;
+  readonly #tasks: TaskTable;
+
+  constructor(options: RunsOptions) {
+    this.#options = options;
+    this.journalLimits = options.journal ?? JOURNAL_LIMITS;
+    this.#kept = new KeptRuns({ keepMs: options.keepMs ?? 300_000, timers: options.timers, meter: options.meter });
+    this.#tasks = new TaskTable(options.clock);
+  }
+
+  start(order: CallOrder, reader: Reader): Run {
+    const limit = order.timeoutMs ?? this.#options.timeoutMs(order.entry.target.provider);
+    const call = new LiveCall(randomUUID(), order, this.#options.clock.now() + limit);
+    const run = new LiveRun(call, this);
+    this.#open.set(call.id, run);
+    run.attach(reader, -1);
+    const entry = order.entry as ViewEntry;
+    entry.pipeline(call, run).then(
+      () => this.#settle(run, undefined),
+      (error) => this.#settle(run, error),
+    );
+    return run;
+  }
+
+  /** The pipeline is through. A run that has no end yet gets one, because callers wait for it. */
+  #settle(run: LiveRun, thrown: unknown): void {
+    if (run.isEnded) {
+      if (thrown !== undefined && !GatewayError.is(thrown))
+        this.#options.log.error("stage failed after the end", { callId: run.id, cause: thrown });
+      return;
+    }
+    const error =
+      thrown === undefined
+        ? new GatewayError("INTERNAL", { message: "The call went through without an end." })
+        : asGatewayError(thrown);
+    if (error.code === "INTERNAL")
+      this.#options.log.error("call failed inside the gateway", { callId: run.id, cause: error.cause ?? error });
+    run.end(error);
+  }
+
+  find(id: string): Run | undefined {
+    return this.#open.get(id) ?? this.#kept.get(id);
+  }
+
+  live(id: string): LiveRun | undefined {
+    return this.#open.get(id);
+  }
+
+  task(id: string): TaskRecord | undefined {
+    return this.#tasks.get(id);
+  }
+
+  tasksOf(principal: Principal): readonly TaskRecord[] {
+    return this.#tasks.of(principal);
+  }
+
+  /** A provider turned the call into a task that bears the call's id. */
+  recordTask(call: Call, ttlMs: number): void {
+    this.#tasks.add({
+      id: call.id,
+      principal: call.principal,
+      target: call.target,
+      expiresAt: this.#options.clock.now() + ttlMs,
+    });
+  }
+
+  dropped(event: CallEvent): void {
+    this.#options.meter.count("isthmus_events_dropped_total", event.type);
+  }
+
+  late(call: Call): void {
+    this.#options.meter.count("isthmus_events_late_total", call.target.provider);
+  }
+
+  finished(run: LiveRun, isWanted: boolean): void {
+    this.#open.delete(run.id);
+    if (isWanted) this.#kept.add(run);
+    else this.#kept.delete(run.id);
+  }
+
+  reply(call: Call, reply: CallReply): void {
+    this.#options.reply(call.target.provider, call.id, reply);
+  }
+
+  stats(): { open: number; kept: number; keptBytes: number; tasks: number } {
+    return { open: this.#open.size, kept: this.#kept.size, keptBytes: this.#kept.bytes, tasks: this.#tasks.size };
+  }
+
+  /** Cancels what is open and forgets what is kept. */
+  close(): void {
+    for (const run of [...this.#open.values()]) run.cancel("the gateway is shutting down");
+    this.#kept.clear();
+  }
+}
+
+function asGatewayError(thrown: unknown): GatewayError {
+  if (thrown instanceof JsonFault)
+    return new GatewayError("BAD_CALL", { message: `The input is ambiguous: ${thrown.message}.` });
+  return GatewayError.from(thrown);
+}
