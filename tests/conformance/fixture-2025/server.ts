@@ -1,0 +1,24 @@
+/**
+ * The conformance fixture for 2025-11-25: every fixed name the suite calls.
+ *
+ *   node tests/conformance/fixture-2025/server.ts --port N     Streamable HTTP at /mcp; 0 picks a free port
+ *   node tests/conformance/fixture-2025/server.ts --stdio      the same server on stdin and stdout
+ */
+import { parseArgs } from "node:util";
+import { StdioServerTransport } from "../sdk.ts";
+import { createFixture } from "./fixture.ts";
+import { serveHttp } from "./http.ts";
+
+const { values } = parseArgs({
+  options: { port: { type: "string", default: "0" }, stdio: { type: "boolean", default: false } },
+});
+
+if (values.stdio) {
+  await createFixture().connect(new StdioServerTransport());
+} else {
+  const port = await serveHttp(Number(values.port));
+  process.stdout.write(`listening on http://127.0.0.1:${port}/mcp\n`);
+}
+
+// The runner starts us with an IPC channel, which closes however the runner ends.
+process.once("disconnect", () => process.exit());

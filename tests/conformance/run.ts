@@ -1,0 +1,68 @@
+/**
+ * Runs the official conformance suite against our fixtures, directly and through the built gateway, and its client
+ * scenarios against the gateway's upstream leg. `--direct` leaves the gateway out.
+ */
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { judge, type Verdict } from "./judge.ts";
+import { planRuns } from "./plan.ts";
+import { root } from "./processes.ts";
+import { type Report, readRequirements } from "./suite.ts";
+import { type Exception, type Revision, revisions } from "./table.ts";
+
+/** A check that the suite itself gets wrong, and the runs in which it does. */
+type SuiteError = Exception & { readonly revision: string; readonly runs: readonly string[] };
+
+const { values: flags } = parseArgs({ options: { direct: { type: "boolean", default: false } } });
+if (!flags.direct && !existsSync(join(root, "dist/isthmus.js"))) throw new Error("dist is missing: npm run build");
+execFileSync(process.execPath, ["scripts/parts.mjs"], { cwd: root, stdio: ["ignore", "ignore", "inherit"] });
+
+const suiteErrors: SuiteError[] = JSON.parse(await readFile(new URL("suite-errors.json", import.meta.url), "utf8"));
+const reports = await mkdtemp(join(tmpdir(), "isthmus-conformance-"));
+const timings: string[] = [];
+let isGood = true;
+for (const revision of revisions) await runRevision(revision);
+process.stdout.write(`${timings.join(", ")}\n`);
+if (isGood) {
+  await rm(reports, { recursive: true });
+} else {
+  process.stdout.write(`full reports: ${reports}\n`);
+  process.exitCode = 1;
+}
+
+async function runRevision(revision: Revision): Promise<void> {
+  const requirements = await readRequirements(revision.revision, reports);
+  const done = new Map<string, Report>();
+  for (const run of planRuns(revision, requirements)) {
+    if (flags.direct && run.leg === "through") continue;
+    const title = `${revision.revision} ${run.name}`;
+    const start = performance.now();
+    try {
+      const report = await run.execute(join(reports, title.replaceAll(" ", "-")));
+      done.set(run.name, report);
+      const known = suiteErrors.filter((one) => one.revision === revision.revision && one.runs.includes(run.name));
+      const direct = run.like === undefined ? undefined : (done.get(run.like) ?? new Map());
+      print(title, judge(report, { ...run, scored: requirements.scored, direct, suiteErrors: known }));
+    } catch (error) {
+      print(title, { passed: 0, failed: 1, problems: [String(error)], suiteErrors: [], differences: [] });
+    }
+    timings.push(`${title} ${((performance.now() - start) / 1000).toFixed(1)} s`);
+  }
+}
+
+function print(title: string, verdict: Verdict): void {
+  const lines = [
+    `${title}: ${verdict.passed} passed, ${verdict.failed} failed`,
+    ...verdict.suiteErrors.map(
+      ({ scenario, check, reason }) => `  error of the suite: ${scenario}: ${check}: ${reason}`,
+    ),
+    ...verdict.differences.map(({ scenario, check, reason }) => `  not as directly: ${scenario}: ${check}: ${reason}`),
+    ...verdict.problems.map((problem) => `  BAD ${problem}`),
+  ];
+  process.stdout.write(`${lines.join("\n")}\n`);
+  if (verdict.problems.length > 0) isGood = false;
+}
