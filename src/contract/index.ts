@@ -1,5 +1,6 @@
 export type { Answer, Ask, AskKind, Call, CallEvent, CallReply, Life, Next, Out, Stage, Target, Verb } from "./call.ts";
 export { ERROR_CODES, type ErrorCode, GatewayError } from "./error.ts";
+export { FlightTable } from "./flight-table.ts";
 export { Members, membersAt } from "./json/members.ts";
 export { JsonFault, MAX_JSON_DEPTH, Scanner } from "./json/scanner.ts";
 export { decodeString, jsonText, stringOf, textOf, textOfBytes } from "./json/text.ts";

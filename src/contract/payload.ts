@@ -1,4 +1,4 @@
-import { membersAt } from "./json/members.ts";
+import { findMember } from "./json/members.ts";
 import { stringOf } from "./json/text.ts";
 import { refuseRepeatedKeys } from "./json/unique.ts";
 
@@ -56,7 +56,7 @@ class TextPayload implements Payload {
   at(path: readonly string[]): string | undefined {
     let from = 0;
     for (const [depth, key] of path.entries()) {
-      const span = membersAt(this.text, from, depth + 1)?.spanOf(key);
+      const span = findMember(this.text, from, key, depth + 1)?.span;
       if (!span) return undefined;
       from = span.start;
       if (depth === path.length - 1) return this.text.slice(span.start, span.end);
@@ -78,16 +78,16 @@ export function spliceText(text: string, path: readonly string[], json?: string)
 function spliceAt(text: string, start: number, path: readonly string[], json: string | undefined): string {
   const [key, ...rest] = path;
   if (key === undefined) return json ?? text;
-  const members = membersAt(text, start);
-  if (!members) return text;
-  const span = members.spanOf(key);
+  const found = findMember(text, start, key);
+  if (!found) return text;
+  const { span } = found;
   if (span && rest.length > 0) return spliceAt(text, span.start, rest, json);
   if (span && json !== undefined) return text.slice(0, span.start) + json + text.slice(span.end);
   if (span) return removeMember(text, span);
   if (json === undefined) return text;
   const added = rest.reduceRight((inner, name) => `{${JSON.stringify(name)}:${inner}}`, json);
-  const close = members.end - 1;
-  const comma = members.keys.length > 0 ? "," : "";
+  const close = found.end - 1;
+  const comma = found.isEmpty ? "" : ",";
   return `${text.slice(0, close)}${comma}${JSON.stringify(key)}:${added}${text.slice(close)}`;
 }
 

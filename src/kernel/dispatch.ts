@@ -23,7 +23,6 @@ export type DispatchOptions = {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly find: (provider: string) => { provider: Provider; slots: Slots } | undefined;
-  readonly run: (callId: string) => LiveRun | undefined;
   readonly onTask: (call: Call, ttlMs: number) => void;
   readonly onLate: (call: Call) => void;
 };
@@ -33,7 +32,7 @@ export function createDispatch(options: DispatchOptions): (isRepeatable: boolean
     async function dispatch(call, out) {
       const found = options.find(call.target.provider);
       if (!found) throw new GatewayError("NO_SUCH_TARGET");
-      const run = options.run(call.id);
+      const { run } = call as LiveCall;
       if (!run || run.isEnded) return;
       const { slots, provider } = found;
       if (!slots.tryTake()) await waitForSlot(slots, call, run);

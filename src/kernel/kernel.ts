@@ -72,7 +72,6 @@ export function createKernel(options: KernelOptions): Kernel {
     clock,
     timers,
     find: (provider) => byId.get(provider),
-    run: (callId) => runs.live(callId),
     onTask: (call, ttlMs) => runs.recordTask(call, ttlMs),
     onLate: (call) => runs.late(call),
   });

@@ -1,4 +1,5 @@
 import { JsonFault, Scanner } from "./scanner.ts";
+import { decodeString } from "./text.ts";
 
 /** Where the members of one object stand in its text. Keys are unique and unescaped: that is checked when it is made. */
 export class Members {
@@ -67,4 +68,30 @@ export function membersAt(text: string, start: number, depth = 1): Members | und
   scanner.members(depth, (key, from, to, keyStart) => members.add(key, from, to, keyStart));
   members.end = scanner.at;
   return members;
+}
+
+export type FoundMember = {
+  readonly span: { readonly start: number; readonly end: number; readonly keyStart: number } | undefined;
+  /** Where the object ends. */
+  readonly end: number;
+  readonly isEmpty: boolean;
+};
+
+/**
+ * One member of the object that starts at `start`. Only this member is read, so only it must be there once, however its
+ * key is spelled; other keys may be escaped or repeated as far as we care. Undefined when something else stands there.
+ */
+export function findMember(text: string, start: number, key: string, depth = 1): FoundMember | undefined {
+  if (text.charCodeAt(start) !== 123) return undefined;
+  const scanner = new Scanner(text);
+  scanner.at = start;
+  let span: FoundMember["span"];
+  let isEmpty = true;
+  scanner.members(depth, (written, from, to, keyStart) => {
+    isEmpty = false;
+    if (written !== key && !(written.includes("\\") && decodeString(`"${written}"`) === key)) return;
+    if (span) throw new JsonFault("repeated-key", keyStart, `repeated key at byte ${keyStart}`);
+    span = { start: from, end: to, keyStart };
+  });
+  return { span, end: scanner.at, isEmpty };
 }

@@ -66,9 +66,14 @@ export class Journal {
     return this.#entries.length > this.#limits.maxEvents || this.#bytes > this.#limits.maxBytes;
   }
 
-  /** Half full with what no reader has taken yet: time to pause the upstream. */
+  /** Half full with what no reader has taken yet: time to pause the upstream. What was taken and is kept does not count. */
   isBehind(taken: number): boolean {
-    return this.countFrom(taken) > this.#limits.maxEvents / 2 || this.#bytes > this.#limits.maxBytes / 2;
+    const first = this.#indexFrom(taken);
+    if (this.#entries.length - first > this.#limits.maxEvents / 2) return true;
+    let bytes = 0;
+    for (let index = first; index < this.#entries.length; index++)
+      bytes += (this.#entries[index] as JournalEntry).bytes;
+    return bytes > this.#limits.maxBytes / 2;
   }
 
   /**

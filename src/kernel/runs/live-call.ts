@@ -1,8 +1,12 @@
+import { randomUUID } from "node:crypto";
 import type { Call, CallOrder } from "../../contract/index.ts";
+import type { LiveRun } from "./run.ts";
 
 /** A call as the kernel makes it. Its signal exists from the first time someone asks for it. */
 export class LiveCall implements Call {
-  readonly id: string;
+  id = "";
+  /** The kernel's own way back to the run; a copy of the call that a stage makes keeps it. */
+  run: LiveRun | undefined = undefined;
   readonly target: Call["target"];
   readonly verb: Call["verb"];
   readonly method: string;
@@ -17,8 +21,7 @@ export class LiveCall implements Call {
   #controller: AbortController | undefined;
   #reason: Error | undefined;
 
-  constructor(id: string, order: CallOrder, deadline: number) {
-    this.id = id;
+  constructor(order: CallOrder, deadline: number) {
     this.target = order.entry.target;
     this.verb = order.verb;
     this.method = order.method;
@@ -30,6 +33,16 @@ export class LiveCall implements Call {
     this.life = order.life;
     if (order.parent !== undefined) this.parent = order.parent;
     if (order.resumes !== undefined) this.resumes = order.resumes;
+  }
+
+  /** The id cannot be guessed, and says where the run stands in the table of open ones. */
+  launch(run: LiveRun, key: number): void {
+    this.run = run;
+    this.id = `${randomUUID()}-${key.toString(36)}`;
+  }
+
+  static keyOf(id: string): number {
+    return Number.parseInt(id.slice(UUID_LENGTH + 1), 36);
   }
 
   get signal(): AbortSignal {
@@ -45,3 +58,5 @@ export class LiveCall implements Call {
     this.#controller?.abort(reason);
   }
 }
+
+const UUID_LENGTH = 36;

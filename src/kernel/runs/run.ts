@@ -72,9 +72,12 @@ export class LiveRun implements Run, Out {
     else if (event.type === "ask") this.#openAsks(event, cursor);
     const reader = this.#reader;
     if (reader && !this.#isBlocked && this.#taken === cursor) {
-      if (reader.keeps) this.#keep(cursor, event);
+      const isKept = reader.keeps;
+      if (isKept) this.#keep(cursor, event);
       this.#taken = cursor + 1;
       if (!reader.take(event, cursor)) this.#isBlocked = true;
+      // The event may be what made the reader one that can come back: then it is the first it may have lost.
+      if (!isKept && reader.keeps) this.#keep(cursor, event);
     } else this.#keep(cursor, event);
     if (this.isEnded) this.#finish();
     else if (this.#journal?.isFull) this.#shrink();
@@ -176,6 +179,8 @@ export class LiveRun implements Run, Out {
 
   #finish(): void {
     const hasAll = this.#taken === this.#next;
+    // What a reader took may still be lost on its way: one that can come back may come back for the end, too.
+    this.#mayReturn ||= this.#reader?.keeps === true;
     if (!this.#reader || hasAll)
       this.#owner.finished(this, this.#mayReturn || (!hasAll && this.call.life === "detached"));
   }

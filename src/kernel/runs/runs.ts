@@ -2,13 +2,13 @@
  * Every call that is open, every ended one a reader may come back for, and the tasks that outlive their calls.
  * Kept runs are bounded in number, bytes and time: the oldest goes first, and is counted.
  */
-import { randomUUID } from "node:crypto";
 import {
   type Call,
   type CallEvent,
   type CallOrder,
   type CallReply,
   type Clock,
+  FlightTable,
   GatewayError,
   JsonFault,
   type Log,
@@ -44,7 +44,7 @@ const JOURNAL_LIMITS: JournalLimits = { maxEvents: 256, maxBytes: 1024 * 1024 };
 export class LiveRuns implements Runs, RunOwner {
   readonly journalLimits: JournalLimits;
   readonly #options: RunsOptions;
-  readonly #open = new Map<string, LiveRun>();
+  readonly #open = new FlightTable<LiveRun>();
   readonly #kept: KeptRuns;
   readonly #tasks: TaskTable;
 
@@ -57,9 +57,9 @@ export class LiveRuns implements Runs, RunOwner {
 
   start(order: CallOrder, reader: Reader): Run {
     const limit = order.timeoutMs ?? this.#options.timeoutMs(order.entry.target.provider);
-    const call = new LiveCall(randomUUID(), order, this.#options.clock.now() + limit);
+    const call = new LiveCall(order, this.#options.clock.now() + limit);
     const run = new LiveRun(call, this);
-    this.#open.set(call.id, run);
+    call.launch(run, this.#open.add(run));
     run.attach(reader, -1);
     const entry = order.entry as ViewEntry;
     entry.pipeline(call, run).then(
@@ -86,11 +86,8 @@ export class LiveRuns implements Runs, RunOwner {
   }
 
   find(id: string): Run | undefined {
-    return this.#open.get(id) ?? this.#kept.get(id);
-  }
-
-  live(id: string): LiveRun | undefined {
-    return this.#open.get(id);
+    const open = this.#open.get(LiveCall.keyOf(id));
+    return open?.id === id ? open : this.#kept.get(id);
   }
 
   task(id: string): TaskRecord | undefined {
@@ -120,7 +117,7 @@ export class LiveRuns implements Runs, RunOwner {
   }
 
   finished(run: LiveRun, isWanted: boolean): void {
-    this.#open.delete(run.id);
+    this.#open.delete(LiveCall.keyOf(run.id));
     if (isWanted) this.#kept.add(run);
     else this.#kept.delete(run.id);
   }
@@ -135,7 +132,7 @@ export class LiveRuns implements Runs, RunOwner {
 
   /** Cancels what is open and forgets what is kept. */
   close(): void {
-    for (const run of [...this.#open.values()]) run.cancel("the gateway is shutting down");
+    for (const run of this.#open.values()) run.cancel("the gateway is shutting down");
     this.#kept.clear();
   }
 }
