@@ -1,0 +1,39 @@
+/** Questions to the client: who may be asked what, and how a question looks on the wire. */
+import { type Ask, type AskKind, membersAt, type Payload, payload, type Run } from "../../contract/index.ts";
+import type { Session } from "../../mechanisms/sessions/index.ts";
+import { requestText } from "../../wire/jsonrpc/index.ts";
+
+/** What a client must have declared to be asked this. Others pass: we do not know what they need. */
+const NEEDED: Readonly<Partial<Record<AskKind, string>>> = {
+  elicit: "elicitation",
+  sample: "sampling",
+  roots: "roots",
+};
+
+export function canAsk(session: Session, ask: Ask): boolean {
+  const needed = NEEDED[ask.kind];
+  return needed === undefined || declares(session.capabilities, needed);
+}
+
+/** Whether a client with these capabilities can be asked anything at all. */
+export function canBeAsked(capabilities: Payload): boolean {
+  return Object.values(NEEDED).some((name) => declares(capabilities, name));
+}
+
+function declares(capabilities: Payload, name: string): boolean {
+  const value = membersAt(capabilities.text, 0)?.textOf(name);
+  return value !== undefined && value !== "null" && value !== "false";
+}
+
+/** The question under our id. Progress about it is asked for under the same id. */
+export function askText(id: string, ask: Ask): string {
+  const hasToken = ask.input.at(["_meta", "progressToken"]) !== undefined;
+  return requestText(id, ask.method, hasToken ? ask.input.splice(["_meta", "progressToken"], id) : ask.input);
+}
+
+/** Tells whoever asks that this client cannot be asked, so that it can do without. */
+export function refuseAsk(run: Run, ask: Ask): void {
+  const fault = payload(`{"code":-32601,"message":"The client does not support ${ask.kind} requests here"}`);
+  // Not at once: whoever asks is still in the middle of writing the question.
+  queueMicrotask(() => run.reply({ type: "answer", answers: [{ key: ask.key, outcome: "fault", payload: fault }] }));
+}

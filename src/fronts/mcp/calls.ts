@@ -1,0 +1,154 @@
+/** Requests that become calls: finds the target as this caller sees it, puts the provider's own name in, starts the run. */
+import {
+  type CallOrder,
+  decodeString,
+  type Entry,
+  jsonText,
+  type ListedKind,
+  type Members,
+  type Payload,
+  payload,
+  type Verb,
+  type View,
+} from "../../contract/index.ts";
+import type { Session, Subscription } from "../../mechanisms/sessions/index.ts";
+import { errorText, type Message } from "../../wire/jsonrpc/index.ts";
+import { type CallRoute, COMPLETE_REFS } from "../../wire/mcp/index.ts";
+import { CallReader } from "./call-reader.ts";
+import type { FrontContext } from "./front-context.ts";
+import { unknownName } from "./mcp-errors.ts";
+import type { Outlet } from "./outlet.ts";
+
+export type Exchange = { readonly session: Session; readonly message: Message; readonly outlet: Outlet };
+
+export function viewOf(front: FrontContext, session: Session): View {
+  return front.catalog.view(session.catalog, session.isEphemeral ? undefined : session);
+}
+
+/** A call on the primitive that `params` names. */
+export function callPrimitive(front: FrontContext, exchange: Exchange, route: CallRoute): void {
+  const { session, message } = exchange;
+  const key = route.path[0] as string;
+  const name = decodeString(message.members?.textOf(key));
+  if (name === undefined) return badParams(exchange, `params.${key} must be a string`);
+  const entry = resolve(viewOf(front, session), route.kinds, name);
+  if (!entry) return unknownTarget(exchange, name);
+  const own = ownName(entry, name);
+  const input = own === name ? message.body : renamed(message, key, own);
+  if (route.verb !== "subscribe") return void startCall(front, exchange, { entry, verb: route.verb, input });
+  subscribe(front, exchange, { entry, verb: route.verb, input }, { provider: entry.target.provider, shown: name, own });
+}
+
+/** Completion names a prompt or a template, by its type. */
+export function callCompletion(front: FrontContext, exchange: Exchange): void {
+  const { session, message } = exchange;
+  const type = decodeString(message.body.at(["ref", "type"])) ?? "";
+  const route = Object.hasOwn(COMPLETE_REFS, type) ? COMPLETE_REFS[type] : undefined;
+  const name = route && decodeString(message.body.at(route.path));
+  if (!route || name === undefined) return badParams(exchange, "params.ref must name a prompt or a resource template");
+  const view = viewOf(front, session);
+  const entry = resolve(view, route.kind === "template" ? ["template", "resource"] : [route.kind], name);
+  if (!entry) return unknownTarget(exchange, name);
+  const own = ownName(entry, name);
+  const input = own === name ? message.body : message.body.splice(route.path, jsonText(own));
+  startCall(front, exchange, { entry, verb: "complete", input });
+}
+
+/** What is started: everything of an order that differs from call to call. */
+export type Start = { entry: Entry; verb: Verb; input: Payload; resumes?: string; timeoutMs?: number };
+
+/** Starts the run and binds it to the outlet. Undefined: the request's id is in use. */
+export function startCall(
+  front: FrontContext,
+  exchange: Exchange,
+  start: Start,
+  onEnd?: (isSuccess: boolean) => void,
+): CallReader | undefined {
+  const { session, message, outlet } = exchange;
+  const present = session.runningCall(message.id);
+  if (present && present.run?.isEnded !== true) {
+    outlet.answer(errorText(message.id, { code: -32600, message: "A request with this id is still running" }), -1, 400);
+    return undefined;
+  }
+  const reader = new CallReader(session, message.id, message.method, tokenOf(message), outlet);
+  if (onEnd) reader.onEnd = onEnd;
+  session.addRunning(message.id, reader);
+  reader.began(front.runs.start(orderOf(front, session, message, start), reader));
+  return reader;
+}
+
+function orderOf(front: FrontContext, session: Session, message: Message, start: Start): CallOrder {
+  return {
+    ...start,
+    method: message.method,
+    principal: front.principal,
+    session,
+    origin: { front: "mcp", protocol: session.protocol, requestId: message.id },
+    life: "resumable",
+  };
+}
+
+function resolve(view: View, kinds: readonly ListedKind[], name: string): Entry | undefined {
+  for (const kind of kinds) {
+    const entry = view.resolve(kind, name);
+    if (entry) return entry;
+  }
+  return undefined;
+}
+
+/** What the provider calls this: for a URI found by template or scheme, the URI without what the view put before it. */
+export function ownName(entry: Entry, name: string): string {
+  if (entry.name === entry.target.name) return name;
+  if (entry.name === name) return entry.target.name;
+  const added = entry.name.length - entry.target.name.length;
+  const isPrefixed = added > 0 && entry.name.endsWith(entry.target.name) && name.startsWith(entry.name.slice(0, added));
+  return isPrefixed ? name.slice(added) : name;
+}
+
+/** The params with another name, without walking them again. */
+function renamed(message: Message, key: string, own: string): Payload {
+  const members = message.members as Members;
+  const span = members.spanOf(key);
+  if (!span) return message.body;
+  const { text, frame } = message.body;
+  return payload(
+    text.slice(0, span.start - members.start) + jsonText(own) + text.slice(span.end - members.start),
+    frame,
+  );
+}
+
+/** The client's progress token as it spelled it. */
+function tokenOf(message: Message): string | undefined {
+  const meta = message.members?.textOf("_meta");
+  return meta === undefined ? undefined : tokenIn(meta);
+}
+
+/** The progress token in the text of a `_meta` object. */
+export function tokenIn(meta: string): string | undefined {
+  const token = payload(meta).at(["progressToken"]);
+  return token === undefined || !/^["\d-]/.test(token) ? undefined : token;
+}
+
+/** The subscription stands before the call is made: the first update may come before its answer. */
+function subscribe(front: FrontContext, exchange: Exchange, start: Start, subscription: Subscription): void {
+  const { session, message } = exchange;
+  if (message.method === "resources/unsubscribe") {
+    front.sessions.unsubscribe(session, subscription);
+    return void startCall(front, exchange, start);
+  }
+  const isNew = !session.isEphemeral && front.sessions.subscribe(session, subscription);
+  startCall(front, exchange, start, (isSuccess) => {
+    if (!isSuccess && isNew) front.sessions.unsubscribe(session, subscription);
+  });
+}
+
+export function badParams({ message, outlet }: Exchange, text: string): void {
+  outlet.answer(errorText(message.id, { code: -32602, message: text }));
+}
+
+function unknownTarget({ message, outlet }: Exchange, name: string): void {
+  const isResource = message.method.startsWith("resources/");
+  const what = isResource ? "resource" : message.method === "tools/call" ? "tool" : "prompt";
+  const error = { code: unknownName(message.method), message: `Unknown ${what}: ${name}` };
+  outlet.answer(errorText(message.id, isResource ? { ...error, data: { uri: name } } : error));
+}

@@ -1,0 +1,198 @@
+/**
+ * A two-way line of messages with one session behind it: a pair of pipes, or the stream and POSTs of 2024.
+ * Everything goes out on the one line, in order; there is nothing to come back to when it is lost.
+ */
+import type { OutboxWriter, Session } from "../../mechanisms/sessions/index.ts";
+import { errorText, isBatch, type Message, MessageFault, skimBatch, skimMessage } from "../../wire/jsonrpc/index.ts";
+import { ASSUMED_REVISION, revisionOf } from "../../wire/mcp/index.ts";
+import type { CallReader } from "./call-reader.ts";
+import { ephemeralSession } from "./ephemeral.ts";
+import type { FrontContext } from "./front-context.ts";
+import { initialize } from "./initialize.ts";
+import { takeAnswer, takeNotification } from "./notifications.ts";
+import type { Outlet } from "./outlet.ts";
+import { handleRequest } from "./requests.ts";
+
+export type ConnectionOptions = {
+  readonly catalog: string;
+  /** Sends one message. False: the line is full; `drained` is to be called. */
+  readonly write: (text: string) => boolean;
+  /** The last answer that was waited for is out. */
+  readonly onQuiet?: () => void;
+};
+
+export class Connection implements OutboxWriter {
+  readonly canReplay = false;
+  readonly #front: FrontContext;
+  readonly #options: ConnectionOptions;
+  readonly #blocked = new Set<CallReader>();
+  #session: Session | undefined;
+  /** Messages that came while `initialize` was being answered. */
+  #held: Message[] | undefined;
+  #waiting = 0;
+  #isClosed = false;
+
+  constructor(front: FrontContext, options: ConnectionOptions) {
+    this.#front = front;
+    this.#options = options;
+  }
+
+  /** No answer is waited for. */
+  get isQuiet(): boolean {
+    return this.#waiting === 0;
+  }
+
+  receive(text: string): void {
+    if (isBatch(text)) this.#orRefuse(() => this.#batch(text));
+    else this.#orRefuse(() => this.#take(skimMessage(text)));
+  }
+
+  #batch(text: string): void {
+    if (revisionOf(this.#session?.protocol ?? "")?.hasBatches !== true) {
+      throw new MessageFault(-32600, "Batches exist only in sessions of protocol version 2025-03-26");
+    }
+    for (const part of skimBatch(text)) this.#orRefuse(() => this.#take(skimMessage(part)));
+  }
+
+  #orRefuse(take: () => void): void {
+    try {
+      take();
+    } catch (error) {
+      if (!(error instanceof MessageFault)) throw error;
+      this.#front.meter.count("isthmus_refused_total", error.code === -32700 ? "parse" : "message");
+      this.write(errorText(error.id, { code: error.code, message: error.message }));
+    }
+  }
+
+  #take(message: Message): void {
+    if (this.#isClosed) return;
+    if (message.kind === "request") this.#waiting++;
+    if (this.#held) this.#held.push(message);
+    else this.#handle(message);
+  }
+
+  #handle(message: Message): void {
+    if (message.kind === "request" && message.method === "initialize") return this.#initialize(message);
+    const session = this.#session ?? ephemeralSession(this.#front, this.#options.catalog, ASSUMED_REVISION.version);
+    if (message.kind === "request") {
+      const outlet = new LineOutlet(this);
+      if (message.method !== "ping") this.#listen();
+      handleRequest(this.#front, { session, message, outlet });
+    } else if (message.kind === "response") takeAnswer(this.#front, session, message);
+    else {
+      this.#listen();
+      takeNotification(this.#front, session, message);
+    }
+  }
+
+  /** From its first word after `initialize` on, the client can be spoken to. */
+  #listen(): void {
+    if (!this.#session) return;
+    const outbox = this.#front.sessions.outboxOf(this.#session);
+    if (!outbox.isOpen) outbox.open(this);
+  }
+
+  #initialize(message: Message): void {
+    this.#held = [];
+    initialize(this.#front, this.#options.catalog, message, new LineOutlet(this))
+      .catch((cause) => {
+        this.#front.log.error("initialize failed inside the gateway", { cause });
+        this.answered(errorText(message.id, { code: -32603, message: "The gateway failed." }));
+      })
+      .finally(() => this.#release());
+  }
+
+  /** Handles what was held back, up to another `initialize`. */
+  #release(): void {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    while (held.length > 0 && !this.#held) this.#handle(held.shift() as Message);
+    if (held.length > 0) this.#held = held;
+  }
+
+  /** A second `initialize` on the same line starts over. */
+  opened(session: Session): void {
+    if (this.#session) this.#front.sessions.end(this.#session, "the client initialized again");
+    this.#session = session;
+    if (this.#isClosed) this.#front.sessions.end(session);
+  }
+
+  write(text: string): boolean {
+    return this.#isClosed || this.#options.write(text);
+  }
+
+  send(text: string, reader: CallReader | undefined): boolean {
+    const hasRoom = this.write(text);
+    if (!hasRoom && reader) this.#blocked.add(reader);
+    return hasRoom;
+  }
+
+  /** A request is answered, or (undefined) will not be. */
+  answered(text: string | undefined): void {
+    if (text !== undefined) this.write(text);
+    this.#waiting--;
+    if (this.#waiting === 0) this.#options.onQuiet?.();
+  }
+
+  drained(): void {
+    this.#session?.outbox?.resume(this);
+    for (const reader of [...this.#blocked]) {
+      this.#blocked.delete(reader);
+      reader.resume();
+    }
+  }
+
+  end(): void {}
+
+  /** The line is gone, and the session with it. Safe to call twice. */
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    if (this.#session) this.#front.sessions.end(this.#session, "the connection was closed");
+  }
+}
+
+/** One request's share of the line. */
+class LineOutlet implements Outlet {
+  readonly canStream = true;
+  readonly isKept = false;
+  readonly #connection: Connection;
+  #reader: CallReader | undefined;
+  #isOver = false;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  opened(session: Session): void {
+    this.#connection.opened(session);
+  }
+
+  bind(reader: CallReader): void {
+    this.#reader = reader;
+  }
+
+  send(text: string): boolean {
+    return this.#isOver || this.#connection.send(text, this.#reader);
+  }
+
+  answer(text: string): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#connection.answered(text);
+  }
+
+  answerParts(head: string, body: Buffer, tail: string): void {
+    this.answer(head + body.toString("latin1") + tail);
+  }
+
+  release(): boolean {
+    return false;
+  }
+
+  drop(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#connection.answered(undefined);
+  }
+}

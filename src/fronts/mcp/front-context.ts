@@ -1,0 +1,35 @@
+import type { Catalog, Clock, Log, Meter, Principal, Runs, Timers } from "../../contract/index.ts";
+import type { SessionRegistry, Voice } from "../../mechanisms/sessions/index.ts";
+
+export type McpFrontConfig = {
+  /** auto: a request without session id is served as ephemeral; stateful: it is refused. */
+  readonly sessions: "auto" | "stateful";
+  /** Host names beside the loopback ones, with or without a port. */
+  readonly allowedHosts: readonly string[];
+  /** Origins beside the loopback ones. A missing Origin passes. */
+  readonly allowedOrigins: readonly string[];
+  /** Unset: lists come in one answer. */
+  readonly pageSize?: number;
+  /** Largest message, in bytes. */
+  readonly maxBody: number;
+  readonly serverInfo: { readonly name: string; readonly version: string };
+};
+
+export type McpPorts = {
+  readonly catalog: Catalog;
+  readonly runs: Runs;
+  readonly sessions: SessionRegistry;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly log: Log;
+  readonly meter: Meter;
+};
+
+/** What every part of this front has at hand. */
+export type FrontContext = McpPorts & {
+  readonly config: McpFrontConfig;
+  readonly voice: Voice;
+  readonly principal: Principal;
+  /** Catalogs that were waited for once without a session: what everybody sees there is ready. */
+  readonly readyCatalogs: Set<string>;
+};

@@ -1,0 +1,160 @@
+/** A batch of 2025-03-26: answered as one array, or as one stream as soon as anything must go out before the answers. */
+import type { ServerResponse } from "node:http";
+import type { Session } from "../../../mechanisms/sessions/index.ts";
+import { errorText, type Message, MessageFault, skimBatch, skimMessage } from "../../../wire/jsonrpc/index.ts";
+import type { CallReader } from "../call-reader.ts";
+import { takeAnswer, takeNotification } from "../notifications.ts";
+import type { Outlet } from "../outlet.ts";
+import { handleRequest } from "../requests.ts";
+import type { Accepts } from "./accept.ts";
+import type { HttpContext } from "./http-context.ts";
+import { SseStream } from "./sse-stream.ts";
+
+const MAX_BATCH = 256;
+
+type BatchInput = { session: Session; response: ServerResponse; accepts: Accepts; text: string };
+
+/** Throws MessageFault when the batch as a whole cannot be taken; a bad message in it is answered in its place. */
+export function handleBatch(http: HttpContext, { session, response, accepts, text }: BatchInput): void {
+  const parts = skimBatch(text);
+  if (parts.length > MAX_BATCH) throw new MessageFault(-32600, `A batch may hold ${MAX_BATCH} messages at most`);
+  const messages = parts.map(skimOrFault);
+  if (messages.some((message) => !(message instanceof MessageFault) && message.method === "initialize")) {
+    throw new MessageFault(-32600, "initialize must not be part of a batch");
+  }
+  const answers = messages.filter((message) => message instanceof MessageFault || message.kind === "request").length;
+  const batch = new BatchResponse(http, response, accepts, answers);
+  for (const message of messages) {
+    if (message instanceof MessageFault)
+      batch.answer(errorText(message.id, { code: message.code, message: message.message }));
+    else if (message.kind === "request")
+      handleRequest(http.front, { session, message, outlet: new BatchOutlet(batch) });
+    else if (message.kind === "response") takeAnswer(http.front, session, message);
+    else takeNotification(http.front, session, message);
+  }
+  if (answers === 0) batch.accept();
+}
+
+function skimOrFault(text: string): Message | MessageFault {
+  try {
+    return skimMessage(text);
+  } catch (error) {
+    if (error instanceof MessageFault) return error;
+    throw error;
+  }
+}
+
+class BatchResponse {
+  readonly #http: HttpContext;
+  readonly #response: ServerResponse;
+  readonly accepts: Accepts;
+  readonly readers: CallReader[] = [];
+  readonly #answers: string[] = [];
+  #left: number;
+  #stream: SseStream | undefined;
+
+  constructor(http: HttpContext, response: ServerResponse, accepts: Accepts, answers: number) {
+    this.#http = http;
+    this.#response = response;
+    this.accepts = accepts;
+    this.#left = answers;
+  }
+
+  get isStream(): boolean {
+    return this.#stream !== undefined;
+  }
+
+  send(text: string, id: string | undefined): boolean {
+    this.#stream ??= this.#open();
+    return this.#stream.send(text, id);
+  }
+
+  answer(text: string | undefined, id?: string): void {
+    this.#left--;
+    if (text !== undefined && this.#stream) this.#stream.send(text, id);
+    else if (text !== undefined) this.#answers.push(text);
+    if (this.#left === 0) this.#end();
+  }
+
+  accept(): void {
+    this.#response.writeHead(202, { "Content-Length": "0" });
+    this.#response.end();
+  }
+
+  #open(): SseStream {
+    const stream = new SseStream(this.#response, this.#http.front.timers, {
+      drained: () => {
+        for (const reader of this.readers) reader.resume();
+      },
+      left: () => {
+        for (const reader of this.readers) reader.left();
+      },
+    });
+    for (const text of this.#answers.splice(0)) stream.send(text);
+    return stream;
+  }
+
+  #end(): void {
+    if (!this.accepts.json) this.#stream ??= this.#open();
+    if (this.#stream) return this.#stream.end();
+    if (this.#answers.length === 0) return this.accept();
+    const text = `[${this.#answers.join(",")}]`;
+    this.#response.writeHead(200, { "Content-Type": "application/json", "Content-Length": text.length });
+    this.#response.end(text, "latin1");
+  }
+}
+
+/** One request's share of a batch. */
+class BatchOutlet implements Outlet {
+  readonly #batch: BatchResponse;
+  #reader: CallReader | undefined;
+  #isOver = false;
+
+  constructor(batch: BatchResponse) {
+    this.#batch = batch;
+  }
+
+  get canStream(): boolean {
+    return this.#batch.accepts.sse;
+  }
+
+  get isKept(): boolean {
+    return this.#batch.isStream;
+  }
+
+  opened(): void {}
+
+  bind(reader: CallReader): void {
+    this.#reader = reader;
+    this.#batch.readers.push(reader);
+  }
+
+  #eventId(cursor: number): string | undefined {
+    const run = this.#reader?.run;
+    return run && cursor >= 0 ? `${run.id}.${cursor}` : undefined;
+  }
+
+  send(text: string, cursor: number): boolean {
+    return this.#isOver || this.#batch.send(text, this.#eventId(cursor));
+  }
+
+  answer(text: string, cursor = -1): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#batch.answer(text, this.#eventId(cursor));
+  }
+
+  answerParts(head: string, body: Buffer, tail: string): void {
+    this.answer(head + body.toString("latin1") + tail);
+  }
+
+  release(): boolean {
+    return false;
+  }
+
+  drop(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#batch.answer(undefined);
+  }
+}

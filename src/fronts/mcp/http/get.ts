@@ -1,0 +1,110 @@
+/** GET: the session's own stream, or the rest of a call's stream for a client that lost it. */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Outbox, OutboxWriter, Session } from "../../../mechanisms/sessions/index.ts";
+import { revisionOf } from "../../../wire/mcp/index.ts";
+import { CallReader } from "../call-reader.ts";
+import { tokenIn } from "../calls.ts";
+import type { FrontContext } from "../front-context.ts";
+import { acceptsOf } from "./accept.ts";
+import type { HttpContext } from "./http-context.ts";
+import { HttpOutlet } from "./http-outlet.ts";
+import { refuse } from "./refuse.ts";
+import { SseStream, type StreamOwner } from "./sse-stream.ts";
+
+const OUTBOX = "out";
+const RESUMED = { json: false, sse: true, prefersSse: false };
+
+export function handleGet(
+  http: HttpContext,
+  session: Session,
+  request: IncomingMessage,
+  response: ServerResponse,
+): void {
+  const accepts = acceptsOf(request.headers.accept);
+  if (!accepts.sse) {
+    const message = "Accept must name text/event-stream";
+    return refuse(http.front.meter, response, { status: 406, reason: "accept", code: -32000, message });
+  }
+  const place = placeOf(request.headers["last-event-id"]);
+  if (place && place.stream !== OUTBOX) return resumeCall(http, session, response, place);
+  const outbox = http.front.sessions.outboxOf(session);
+  new OutboxStream(http.front, session, outbox, response, place?.cursor);
+}
+
+type Place = { readonly stream: string; readonly cursor: number };
+
+/** Ids we gave have the form `<stream>.<number>`; others say nothing to us. */
+function placeOf(header: string | string[] | undefined): Place | undefined {
+  const match = /^([A-Za-z0-9-]+)\.(-1|\d{1,15})$/.exec(String(header ?? ""));
+  return match ? { stream: match[1] as string, cursor: Number(match[2]) } : undefined;
+}
+
+function resumeCall(http: HttpContext, session: Session, response: ServerResponse, place: Place): void {
+  const run = http.front.runs.find(place.stream);
+  if (!run || run.call.session?.id !== session.id) {
+    // The rest of that stream is gone for good; 204 is how an event source is told not to come back for it.
+    http.front.meter.count("isthmus_refused_total", "resume");
+    response.writeHead(204);
+    response.end();
+    return;
+  }
+  const { requestId } = run.call.origin;
+  const former = session.runningCall(requestId);
+  if (former instanceof CallReader && former.run === run) former.replaced();
+  const outlet = new HttpOutlet(http, response, RESUMED, revisionOf(session.protocol)?.primesStreams === true);
+  const meta = run.call.input.at(["_meta"]);
+  const reader = new CallReader(
+    session,
+    requestId,
+    run.call.method,
+    meta === undefined ? undefined : tokenIn(meta),
+    outlet,
+  );
+  reader.run = run;
+  outlet.bind(reader);
+  if (!run.isEnded) session.addRunning(requestId, reader);
+  outlet.open(place.cursor);
+  reader.rejoin(run, place.cursor);
+}
+
+/** The stream of a session's outbox. A newer one takes its place. */
+class OutboxStream implements OutboxWriter, StreamOwner {
+  readonly canReplay = true;
+  readonly #front: FrontContext;
+  readonly #session: Session;
+  readonly #outbox: Outbox;
+  readonly #stream: SseStream;
+
+  constructor(
+    front: FrontContext,
+    session: Session,
+    outbox: Outbox,
+    response: ServerResponse,
+    after: number | undefined,
+  ) {
+    this.#front = front;
+    this.#session = session;
+    this.#outbox = outbox;
+    this.#stream = new SseStream(response, front.timers, this);
+    if (revisionOf(session.protocol)?.primesStreams) this.#stream.prime(`${OUTBOX}.${after ?? outbox.sent}`, true);
+    else this.#stream.greet();
+    outbox.open(this, after);
+  }
+
+  write(text: string, sequence: number): boolean {
+    return this.#stream.send(text, `${OUTBOX}.${sequence}`);
+  }
+
+  end(): void {
+    this.#stream.end();
+  }
+
+  drained(): void {
+    this.#outbox.resume(this);
+  }
+
+  left(): void {
+    this.#session.lastUsed = this.#front.clock.now();
+    this.#outbox.close(this);
+  }
+}

@@ -1,0 +1,141 @@
+/** The response to one POST: a single JSON answer if that comes first, otherwise an event stream. */
+import type { ServerResponse } from "node:http";
+import type { Session } from "../../../mechanisms/sessions/index.ts";
+import type { CallReader } from "../call-reader.ts";
+import type { Outlet } from "../outlet.ts";
+import type { Accepts } from "./accept.ts";
+import type { HttpContext } from "./http-context.ts";
+import type { Waiting } from "./late-answers.ts";
+import { SseStream, type StreamOwner } from "./sse-stream.ts";
+
+export class HttpOutlet implements Outlet, Waiting, StreamOwner {
+  readonly #http: HttpContext;
+  readonly #response: ServerResponse;
+  readonly #accepts: Accepts;
+  readonly #primes: boolean;
+  #reader: CallReader | undefined;
+  #stream: SseStream | undefined;
+  #sessionId: string | undefined;
+  #isOver = false;
+  waitingSince = 0;
+  before: Waiting | undefined = undefined;
+  after: Waiting | undefined = undefined;
+
+  constructor(http: HttpContext, response: ServerResponse, accepts: Accepts, primes: boolean) {
+    this.#http = http;
+    this.#response = response;
+    this.#accepts = accepts;
+    this.#primes = primes;
+  }
+
+  get canStream(): boolean {
+    return this.#accepts.sse;
+  }
+
+  get isKept(): boolean {
+    return this.#stream !== undefined;
+  }
+
+  opened(session: Session): void {
+    this.#sessionId = session.id;
+  }
+
+  bind(reader: CallReader): void {
+    this.#reader = reader;
+    if (this.#accepts.prefersSse) this.open(-1);
+    else if (this.#accepts.sse) this.#http.lateAnswers.add(this);
+  }
+
+  openEarly(): void {
+    // A client that left before there was a stream has no place to come back to.
+    if (this.#response.destroyed || this.#response.writableFinished) return;
+    this.open(this.#reader?.cursor ?? -1);
+  }
+
+  /** Starts the stream where the client has seen everything up to `cursor`. */
+  open(cursor: number): SseStream {
+    if (this.#stream) return this.#stream;
+    this.#http.lateAnswers.remove(this);
+    const stream = new SseStream(this.#response, this.#http.front.timers, this);
+    this.#stream = stream;
+    const id = this.#eventId(cursor);
+    if (id === undefined) stream.greet();
+    else stream.prime(id, this.#primes);
+    return stream;
+  }
+
+  /** `<run>.<cursor>`: where a client that comes back wants to go on. */
+  #eventId(cursor: number): string | undefined {
+    const run = this.#reader?.run;
+    return run && !this.#reader?.session.isEphemeral ? `${run.id}.${cursor}` : undefined;
+  }
+
+  send(text: string, cursor: number): boolean {
+    if (this.#isOver) return true;
+    const stream = this.#stream ?? this.open((this.#reader?.cursor ?? 0) - 1);
+    return stream.send(text, cursor < 0 ? undefined : this.#eventId(cursor));
+  }
+
+  answer(text: string, cursor = -1, status = 200): void {
+    if (!this.#take()) return;
+    if (this.#stream) return this.#stream.end(text, cursor < 0 ? undefined : this.#eventId(cursor));
+    if (this.#accepts.prefersSse && status === 200)
+      return new SseStream(this.#response, this.#http.front.timers, this).end(text);
+    this.#head(status, text.length);
+    this.#response.end(text, "latin1");
+  }
+
+  answerParts(head: string, body: Buffer, tail: string): void {
+    if (this.#stream || this.#accepts.prefersSse) return this.answer(head + body.toString("latin1") + tail);
+    if (!this.#take()) return;
+    this.#head(200, head.length + body.length + tail.length);
+    this.#response.cork();
+    this.#response.write(head, "latin1");
+    this.#response.write(body);
+    this.#response.end(tail, "latin1");
+  }
+
+  drop(): void {
+    if (!this.#take()) return;
+    if (this.#stream) return this.#stream.end();
+    // Nothing was said yet and nothing will be: the emptiest answer that the transport has.
+    this.#response.writeHead(202, EMPTY);
+    this.#response.end();
+  }
+
+  release(retryMs?: number): boolean {
+    if (this.#isOver || !this.#primes || !this.#accepts.sse) return false;
+    const cursor = this.#reader?.cursor ?? -1;
+    const id = this.#eventId(cursor);
+    if (id === undefined) return false;
+    const stream = this.#stream ?? this.open(cursor);
+    stream.prime(id, true, retryMs);
+    this.drop();
+    return true;
+  }
+
+  /** Whether this is still to be answered; from now on it is not. */
+  #take(): boolean {
+    if (this.#isOver) return false;
+    this.#isOver = true;
+    this.#http.lateAnswers.remove(this);
+    return true;
+  }
+
+  #head(status: number, length: number): void {
+    if (this.#sessionId === undefined) this.#response.writeHead(status, [...JSON_HEAD, String(length)]);
+    else this.#response.writeHead(status, ["Mcp-Session-Id", this.#sessionId, ...JSON_HEAD, String(length)]);
+  }
+
+  drained(): void {
+    this.#reader?.resume();
+  }
+
+  left(): void {
+    this.#isOver = true;
+    this.#reader?.left();
+  }
+}
+
+const JSON_HEAD = ["Content-Type", "application/json", "Content-Length"] as const;
+const EMPTY = { "Content-Length": "0" };

@@ -1,0 +1,90 @@
+/** Streamable HTTP: one path, three methods. */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { FrontContext } from "../front-context.ts";
+import { createGate } from "./gate.ts";
+import { handleGet } from "./get.ts";
+import type { HttpContext } from "./http-context.ts";
+import { LateAnswers } from "./late-answers.ts";
+import { handlePost } from "./post.ts";
+import { refuse } from "./refuse.ts";
+import { NO_SUCH_SESSION, SESSION_NEEDED, versionRefusal } from "./session-refusals.ts";
+
+export interface HttpTransport {
+  handle(request: IncomingMessage, response: ServerResponse, catalog: string): void;
+  close(): void;
+}
+
+export function createHttpTransport(front: FrontContext): HttpTransport {
+  const http: HttpContext = {
+    front,
+    gate: createGate(front.config),
+    lateAnswers: new LateAnswers(front.clock, front.timers),
+  };
+  return {
+    handle(request, response, catalog) {
+      if (refuseAtGate(http, request, response) || refuseCatalog(front, request, response, catalog)) return;
+      if (request.method === "POST") return handlePost(http, request, response, catalog);
+      request.resume();
+      if (request.method === "GET" || request.method === "DELETE")
+        return handleInSession(http, request, response, catalog);
+      refuseMethod(http, response, "GET, POST, DELETE");
+    },
+    close: () => http.lateAnswers.close(),
+  };
+}
+
+export function refuseAtGate(
+  http: Pick<HttpContext, "front" | "gate">,
+  request: IncomingMessage,
+  response: ServerResponse,
+): boolean {
+  const wrong = http.gate(request);
+  if (wrong === undefined) return false;
+  request.resume();
+  const message =
+    wrong === "host"
+      ? "This Host is not served here; add it to allowedHosts if it should be"
+      : "This Origin may not use the gateway; add it to allowedOrigins if it should";
+  refuse(http.front.meter, response, { status: 403, reason: wrong, code: -32000, message });
+  return true;
+}
+
+export function refuseCatalog(
+  front: FrontContext,
+  request: IncomingMessage,
+  response: ServerResponse,
+  catalog: string,
+): boolean {
+  if (front.catalog.has(catalog)) return false;
+  request.resume();
+  refuse(front.meter, response, { status: 404, reason: "catalog", code: -32000, message: "There is no such catalog" });
+  return true;
+}
+
+function handleInSession(http: HttpContext, request: IncomingMessage, response: ServerResponse, catalog: string): void {
+  const { front } = http;
+  const refusal = versionRefusal(request);
+  if (refusal) return refuse(front.meter, response, refusal);
+  const id = request.headers["mcp-session-id"];
+  if (id === undefined) {
+    if (front.config.sessions === "auto") return refuseMethod(http, response, "POST");
+    return refuse(front.meter, response, SESSION_NEEDED);
+  }
+  const session = front.sessions.find(String(id), front.principal);
+  if (!session || session.catalog !== catalog) return refuse(front.meter, response, NO_SUCH_SESSION);
+  if (request.method === "GET") return handleGet(http, session, request, response);
+  front.sessions.end(session, "the client ended the session");
+  response.writeHead(200, { "Content-Length": "0" });
+  response.end();
+}
+
+function refuseMethod(http: HttpContext, response: ServerResponse, allow: string): void {
+  const message = `Method not allowed; use ${allow}`;
+  refuse(http.front.meter, response, {
+    status: 405,
+    reason: "method",
+    code: -32000,
+    message,
+    headers: { Allow: allow },
+  });
+}

@@ -1,0 +1,171 @@
+/** POST: one message, or on 2025-03-26 a batch of them. */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { textOfBytes } from "../../../contract/index.ts";
+import type { Session } from "../../../mechanisms/sessions/index.ts";
+import { isBatch, type Message, MessageFault, skimMessage } from "../../../wire/jsonrpc/index.ts";
+import { ASSUMED_REVISION, revisionOf } from "../../../wire/mcp/index.ts";
+import { ephemeralSession } from "../ephemeral.ts";
+import { initialize } from "../initialize.ts";
+import { takeAnswer, takeNotification } from "../notifications.ts";
+import { handleRequest } from "../requests.ts";
+import { type Accepts, acceptsOf } from "./accept.ts";
+import { handleBatch } from "./batch.ts";
+import type { HttpContext } from "./http-context.ts";
+import { HttpOutlet } from "./http-outlet.ts";
+import { readBody } from "./read-body.ts";
+import { type Refusal, refuse } from "./refuse.ts";
+import { NO_SUCH_SESSION, SESSION_NEEDED, versionRefusal } from "./session-refusals.ts";
+
+export function handlePost(
+  http: HttpContext,
+  request: IncomingMessage,
+  response: ServerResponse,
+  catalog: string,
+): void {
+  const { front } = http;
+  const accepts = acceptsOf(request.headers.accept);
+  const refusal = refuseHeaders(request, accepts);
+  if (refusal) {
+    request.resume();
+    return refuse(front.meter, response, refusal);
+  }
+  readBody(
+    request,
+    front.config.maxBody,
+    (body) => new Post(http, request, response, catalog, accepts).take(body),
+    () => refuse(front.meter, response, tooLarge(front.config.maxBody)),
+  );
+}
+
+function refuseHeaders(request: IncomingMessage, accepts: Accepts): Refusal | undefined {
+  const type = request.headers["content-type"]?.toLowerCase() ?? "";
+  if (type !== "application/json" && type.split(";", 1)[0]?.trim() !== "application/json") {
+    return { status: 415, reason: "content type", code: -32000, message: "Content-Type must be application/json" };
+  }
+  if (!accepts.json && !accepts.sse) {
+    const message = "Accept must name application/json, text/event-stream, or both";
+    return { status: 406, reason: "accept", code: -32000, message };
+  }
+  return undefined;
+}
+
+function tooLarge(maxBody: number): Refusal {
+  const message = `The body is larger than ${maxBody} bytes`;
+  return { status: 413, reason: "body size", code: -32600, message, headers: { Connection: "close" } };
+}
+
+/** One POST whose body has come. */
+class Post {
+  readonly #http: HttpContext;
+  readonly #request: IncomingMessage;
+  readonly #response: ServerResponse;
+  readonly #catalog: string;
+  readonly #accepts: Accepts;
+
+  constructor(
+    http: HttpContext,
+    request: IncomingMessage,
+    response: ServerResponse,
+    catalog: string,
+    accepts: Accepts,
+  ) {
+    this.#http = http;
+    this.#request = request;
+    this.#response = response;
+    this.#catalog = catalog;
+    this.#accepts = accepts;
+  }
+
+  take(body: Buffer): void {
+    try {
+      const text = textOfBytes(body);
+      if (isBatch(text)) this.#batch(text);
+      else this.#one(skimMessage(text));
+    } catch (error) {
+      this.#refuse(faultRefusal(error));
+    }
+  }
+
+  #one(message: Message): void {
+    if (this.#refuseVersion(message.id || "null")) return;
+    if (message.kind === "request" && message.method === "initialize") return this.#initialize(message);
+    const session = this.#session(message.id || "null");
+    if (!session) return;
+    if (message.kind === "request") {
+      const primes = revisionOf(session.protocol)?.primesStreams === true;
+      const outlet = new HttpOutlet(this.#http, this.#response, this.#accepts, primes);
+      return handleRequest(this.#http.front, { session, message, outlet });
+    }
+    if (message.kind === "response") takeAnswer(this.#http.front, session, message);
+    else takeNotification(this.#http.front, session, message);
+    accepted(this.#response);
+  }
+
+  /** A session id that comes along is not looked at: whoever initializes wants a new session. */
+  #initialize(message: Message): void {
+    const { front } = this.#http;
+    const outlet = new HttpOutlet(this.#http, this.#response, this.#accepts, false);
+    initialize(front, this.#catalog, message, outlet).catch((cause) => {
+      front.log.error("initialize failed inside the gateway", { cause });
+      this.#refuse({ status: 500, reason: "internal", code: -32603, message: "The gateway failed.", id: message.id });
+    });
+  }
+
+  #batch(text: string): void {
+    if (this.#refuseVersion("null")) return;
+    const session = this.#session("null");
+    if (!session) return;
+    if (session.isEphemeral || revisionOf(session.protocol)?.hasBatches !== true) {
+      throw new MessageFault(-32600, "Batches exist only in sessions of protocol version 2025-03-26");
+    }
+    handleBatch(this.#http, { session, response: this.#response, accepts: this.#accepts, text });
+  }
+
+  #refuseVersion(id: string): boolean {
+    const refusal = versionRefusal(this.#request);
+    if (refusal) this.#refuse({ ...refusal, id });
+    return refusal !== undefined;
+  }
+
+  /** The session the message belongs to; undefined when it was refused. */
+  #session(id: string): Session | undefined {
+    const { front } = this.#http;
+    const header = this.#request.headers["mcp-session-id"];
+    if (header !== undefined) {
+      const session = front.sessions.find(String(header), front.principal);
+      if (session && session.catalog === this.#catalog) return session;
+      this.#refuse({ ...NO_SUCH_SESSION, id });
+      return undefined;
+    }
+    if (front.config.sessions === "auto") {
+      const version = this.#request.headers["mcp-protocol-version"];
+      return ephemeralSession(front, this.#catalog, String(version ?? ASSUMED_REVISION.version));
+    }
+    this.#refuse({ ...SESSION_NEEDED, id });
+    return undefined;
+  }
+
+  #refuse(refusal: Refusal): void {
+    refuse(this.#http.front.meter, this.#response, refusal);
+  }
+}
+
+function faultRefusal(error: unknown): Refusal {
+  if (error instanceof MessageFault) {
+    return {
+      status: 400,
+      reason: error.code === -32700 ? "parse" : "message",
+      code: error.code,
+      message: error.message,
+      id: error.id,
+    };
+  }
+  if ((error as Error).name === "JsonFault")
+    return { status: 400, reason: "parse", code: -32700, message: (error as Error).message };
+  throw error;
+}
+
+function accepted(response: ServerResponse): void {
+  response.writeHead(202, { "Content-Length": "0" });
+  response.end();
+}

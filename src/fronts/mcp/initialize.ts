@@ -1,0 +1,69 @@
+/** Opens sessions. The answer is the gateway's own: nothing of it is relayed. */
+import { decodeString, GatewayError, JsonFault, jsonText, payload, type View } from "../../contract/index.ts";
+import type { Session } from "../../mechanisms/sessions/index.ts";
+import { answerText, errorText, type Message } from "../../wire/jsonrpc/index.ts";
+import { LATEST_REVISION, revisionOf } from "../../wire/mcp/index.ts";
+import { canBeAsked } from "./asks.ts";
+import { capabilitiesText, instructionsOf } from "./capabilities.ts";
+import type { FrontContext } from "./front-context.ts";
+import { ambiguousAnswer, errorAnswer } from "./mcp-errors.ts";
+import type { Outlet } from "./outlet.ts";
+
+// Views never change, so what is said about one is said once.
+const ABOUT = new WeakMap<View, string>();
+
+/** Answers `initialize` when what the new session sees is ready, or the kernel has waited long enough for it. */
+export async function initialize(
+  front: FrontContext,
+  catalog: string,
+  message: Message,
+  outlet: Outlet,
+): Promise<void> {
+  const asked = decodeString(message.members?.textOf("protocolVersion"));
+  const capabilities = message.members?.textOf("capabilities") ?? "{}";
+  if (asked === undefined || !capabilities.startsWith("{")) {
+    const text = "initialize needs protocolVersion, a string, and capabilities, an object";
+    return outlet.answer(errorText(message.id, { code: -32602, message: text }));
+  }
+  const { version } = revisionOf(asked) ?? LATEST_REVISION;
+  let session: Session;
+  try {
+    session = openSession(front, catalog, version, message);
+  } catch (error) {
+    if (error instanceof JsonFault) {
+      front.meter.count("isthmus_refused_total", "message");
+      return outlet.answer(ambiguousAnswer(message.id, error), -1, 400);
+    }
+    front.meter.count("isthmus_refused_total", "sessions full");
+    return outlet.answer(errorAnswer(message.id, message.method, GatewayError.from(error), ""), -1, 503);
+  }
+  await front.catalog.enter(catalog, session);
+  session.isEntered = true;
+  outlet.opened(session);
+  const about = aboutText(front, front.catalog.view(catalog, session));
+  outlet.answer(answerText(message.id, "result", payload(`{"protocolVersion":${jsonText(version)},${about}}`)));
+}
+
+function openSession(front: FrontContext, catalog: string, protocol: string, message: Message): Session {
+  const capabilities = front.sessions.intern(message.members?.textOf("capabilities") ?? "{}");
+  return front.sessions.create({
+    voice: front.voice,
+    principal: front.principal,
+    catalog,
+    protocol,
+    capabilities,
+    clientInfo: front.sessions.intern(message.members?.textOf("clientInfo") ?? "{}"),
+    canBeAsked: canBeAsked(capabilities),
+  });
+}
+
+function aboutText(front: FrontContext, view: View): string {
+  const known = ABOUT.get(view);
+  if (known !== undefined) return known;
+  const instructions = instructionsOf(view);
+  const text =
+    `"capabilities":${capabilitiesText(view)},"serverInfo":${jsonText(front.config.serverInfo)}` +
+    (instructions === undefined ? "" : `,"instructions":${jsonText(instructions)}`);
+  ABOUT.set(view, text);
+  return text;
+}

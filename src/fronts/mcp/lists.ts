@@ -1,0 +1,106 @@
+/** Lists are ready text of a view: no call is made for them. */
+import { randomInt } from "node:crypto";
+import { decodeString, jsonText, spliceText, type View, type ViewList } from "../../contract/index.ts";
+import type { Session } from "../../mechanisms/sessions/index.ts";
+import { errorText, type Message } from "../../wire/jsonrpc/index.ts";
+import type { ListRoute } from "../../wire/mcp/index.ts";
+import { decodeCursor, encodeCursor } from "./cursor.ts";
+import type { FrontContext } from "./front-context.ts";
+import type { Outlet } from "./outlet.ts";
+
+/** Above this size the answer is kept as bytes: encoding a long text again costs more than a second write. */
+const LARGE = 64 * 1024;
+
+type Ready = { readonly stamp: number; text?: string; bytes?: Buffer };
+
+const READY = new WeakMap<ViewList, Ready>();
+// Starts anywhere, so that a number from before a restart stands for nothing now.
+let lastStamp = randomInt(2 ** 40);
+
+function readyOf(list: ViewList): Ready {
+  const known = READY.get(list);
+  if (known) return known;
+  const ready: Ready = { stamp: ++lastStamp };
+  READY.set(list, ready);
+  return ready;
+}
+
+/** A number that stands for this list: unequal lists have unequal numbers, and keeping it keeps nothing alive. */
+export function stampOf(list: ViewList): number {
+  return readyOf(list).stamp;
+}
+
+export function answerList(
+  front: FrontContext,
+  session: Session,
+  message: Message,
+  route: ListRoute,
+  outlet: Outlet,
+): void {
+  const view = front.catalog.view(session.catalog, session.isEphemeral ? undefined : session);
+  const list = view.list(route.kind);
+  const start = startOf(front, list, route, message);
+  if (start === undefined) {
+    return outlet.answer(
+      errorText(message.id, { code: -32602, message: "The cursor is not valid any more; list again from the start" }),
+    );
+  }
+  if (!session.isEphemeral) {
+    session.seen ??= {};
+    session.seen[route.kind] = stampOf(list);
+  }
+  const { pageSize } = front.config;
+  const isWhole = pageSize === undefined || (start === 0 && list.count <= pageSize);
+  if (isWhole && view.providers.every((provider) => provider.status === "ok"))
+    return answerWhole(list, route, message, outlet);
+  const end = pageSize === undefined ? list.count : Math.min(start + pageSize, list.count);
+  const next = end < list.count ? encodeCursor(route.kind, end, stampOf(list)) : undefined;
+  outlet.answer(`{"jsonrpc":"2.0","id":${message.id},"result":${pageText(view, list, route, start, end, next)}}`);
+}
+
+/** Where the asked page begins; undefined for a cursor we did not give for this list. */
+function startOf(front: FrontContext, list: ViewList, route: ListRoute, message: Message): number | undefined {
+  const literal = message.members?.textOf("cursor");
+  if (literal === undefined) return 0;
+  if (front.config.pageSize === undefined) return undefined;
+  const cursor = decodeCursor(decodeString(literal));
+  return cursor?.kind === route.kind && cursor.stamp === stampOf(list) ? cursor.offset : undefined;
+}
+
+function answerWhole(list: ViewList, route: ListRoute, message: Message, outlet: Outlet): void {
+  const ready = readyOf(list);
+  if (ready.text === undefined && ready.bytes === undefined) {
+    const extras = list.extras === "" ? "" : `,${list.extras}`;
+    const text = `{"${route.member}":[${list.slice(0, list.count)}]${extras}}`;
+    if (text.length > LARGE) ready.bytes = Buffer.from(text, "latin1");
+    else ready.text = text;
+  }
+  const head = `{"jsonrpc":"2.0","id":${message.id},"result":`;
+  if (ready.bytes) outlet.answerParts(head, ready.bytes, "}");
+  else outlet.answer(`${head}${ready.text}}`);
+}
+
+function pageText(
+  view: View,
+  list: ViewList,
+  route: ListRoute,
+  start: number,
+  end: number,
+  next: string | undefined,
+): string {
+  const extras = list.extras === "" ? "" : `,${list.extras}`;
+  const cursor = next === undefined ? "" : `,"nextCursor":${jsonText(next)}`;
+  const text = `{"${route.member}":[${list.slice(start, end)}]${cursor}${extras}}`;
+  const troubles = troublesOf(view);
+  return troubles === undefined ? text : spliceText(text, ["_meta", "dev.isthmus/servers"], troubles);
+}
+
+/** Which servers are missing from what the client sees, and why. */
+function troublesOf(view: View): string | undefined {
+  const troubles = view.providers.filter((provider) => provider.status !== "ok");
+  if (troubles.length === 0) return undefined;
+  const members = troubles.map(({ id, status, since, message }) => {
+    return `${jsonText(id)}:${jsonText(message === undefined ? { status, since } : { status, since, message })}`;
+  });
+  return `{${members.join(",")}}`;
+}

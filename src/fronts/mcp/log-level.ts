@@ -1,0 +1,10 @@
+import { decodeString, type Payload } from "../../contract/index.ts";
+import type { Session } from "../../mechanisms/sessions/index.ts";
+import { LOG_LEVELS } from "../../wire/mcp/index.ts";
+
+/** Whether a client that set a level wants this message. Levels we do not know pass. */
+export function passesLevel(session: Session, message: Payload): boolean {
+  if (session.logLevel === undefined) return true;
+  const level = LOG_LEVELS.indexOf(decodeString(message.at(["level"])) ?? "");
+  return level < 0 || level >= LOG_LEVELS.indexOf(session.logLevel);
+}

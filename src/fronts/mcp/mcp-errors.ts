@@ -1,0 +1,66 @@
+/** Our errors in MCP's words (2025 era). A provider's own errors never come here: they are relayed as they are. */
+import {
+  ERROR_CODES,
+  type ErrorCode,
+  type GatewayError,
+  type JsonFault,
+  jsonText,
+  payload,
+} from "../../contract/index.ts";
+import { answerText, errorText } from "../../wire/jsonrpc/index.ts";
+
+/** family: on tools/call a result with isError, elsewhere -32603. A number: that JSON-RPC code on every method. */
+const MCP_ERRORS = {
+  BAD_CALL: -32602,
+  NOT_AUTHENTICATED: "family",
+  NOT_ALLOWED: "family",
+  NO_SUCH_TARGET: "unknown",
+  OVERLOADED: "family",
+  LIMITED: "family",
+  DEADLINE_PASSED: "family",
+  CANCELLED: "family",
+  PROVIDER_UNREACHABLE: "family",
+  PROVIDER_FAILED: "family",
+  OUTCOME_UNKNOWN: "family",
+  NOT_READY: "family",
+  CONFLICT: "family",
+  INTERNAL: "family",
+} as const satisfies Record<ErrorCode, number | "family" | "unknown">;
+
+/** What it means that a name is not known, by method; any other method is then itself unknown. */
+const UNKNOWN_NAME: ReadonlyMap<string, number> = new Map([
+  ["tools/call", -32601],
+  ["prompts/get", -32602],
+  ["completion/complete", -32602],
+  ["resources/read", -32002],
+  ["resources/subscribe", -32002],
+  ["resources/unsubscribe", -32002],
+]);
+
+const INTERNAL_ERROR = -32603;
+const METHOD_NOT_FOUND = -32601;
+
+/** The answer to a request that ended with our own error. */
+export function errorAnswer(requestId: string, method: string, error: GatewayError, callId: string): string {
+  const rule = MCP_ERRORS[error.code];
+  const facts = { code: error.code, callId, retry: ERROR_CODES[error.code].retry };
+  if (rule === "family" && method === "tools/call") {
+    const result = {
+      content: [{ type: "text", text: error.message }],
+      isError: true,
+      _meta: { "dev.isthmus/error": facts },
+    };
+    return answerText(requestId, "result", payload(jsonText(result)));
+  }
+  const code = rule === "family" ? INTERNAL_ERROR : rule === "unknown" ? unknownName(method) : rule;
+  return errorText(requestId, { code, message: error.message, data: facts });
+}
+
+/** The answer to a request that two readers could read differently, below the levels that are checked of every message. */
+export function ambiguousAnswer(requestId: string, fault: JsonFault): string {
+  return errorText(requestId, { code: -32600, message: fault.message });
+}
+
+export function unknownName(method: string): number {
+  return UNKNOWN_NAME.get(method) ?? METHOD_NOT_FOUND;
+}

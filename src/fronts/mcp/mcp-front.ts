@@ -1,0 +1,47 @@
+/** MCP for clients, 2024-11-05 to 2025-11-25, on every transport it has. The server owns the socket and routes paths. */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { FrontContext, McpFrontConfig, McpPorts } from "./front-context.ts";
+import { createHttpTransport } from "./http/http-transport.ts";
+import { createSseTransport } from "./sse/sse-transport.ts";
+import { type StdioOptions, type StdioServing, serveStdio } from "./stdio/stdio-transport.ts";
+import { createVoice } from "./voice.ts";
+
+/** mcp: Streamable HTTP; sse and messages: the two endpoints of 2024. */
+export type McpPathKind = "mcp" | "sse" | "messages";
+
+export interface McpFront {
+  /** `catalog` "" is everything the caller may see. The response is always ended, sooner or later. */
+  handle(request: IncomingMessage, response: ServerResponse, catalog: string, kind: McpPathKind): void;
+  stdio(options: StdioOptions): StdioServing;
+  /** Lets go of timers and connections. Runs and sessions are closed by their owners, runs first. Safe to call twice. */
+  close(): void;
+}
+
+export function createMcpFront(options: McpPorts & { readonly config: McpFrontConfig }): McpFront {
+  const front: FrontContext = {
+    ...options,
+    voice: createVoice(options.catalog),
+    principal: { id: "local" },
+    readyCatalogs: new Set(),
+  };
+  const http = createHttpTransport(front);
+  const sse = createSseTransport(front);
+  const serving = new Set<StdioServing>();
+  return {
+    handle(request, response, catalog, kind) {
+      if (kind === "mcp") http.handle(request, response, catalog);
+      else if (kind === "sse") sse.handleStream(request, response, catalog);
+      else sse.handleMessage(request, response, catalog);
+    },
+    stdio(stdioOptions) {
+      const served = serveStdio(front, stdioOptions);
+      serving.add(served);
+      return served;
+    },
+    close() {
+      http.close();
+      sse.close();
+      for (const served of serving) served.close();
+    },
+  };
+}

@@ -1,0 +1,184 @@
+import { describe, expect, test } from "vitest";
+import { FakeView, okProvider } from "../../../tests/kit/fake-catalog.ts";
+import { call, endWith, mcpRig, until } from "../../../tests/kit/mcp-rig.ts";
+import { payload } from "../../contract/index.ts";
+
+const VIEW = new FakeView(
+  1,
+  [okProvider("files"), okProvider("crm")],
+  [
+    { kind: "tool", name: "files.echo", own: "echo" },
+    { kind: "prompt", name: "files.greet", own: "greet" },
+    { kind: "resource", name: "crm+doc://a", own: "doc://a", provider: "crm" },
+    { kind: "template", name: "doc://{id}" },
+  ],
+);
+
+const ask = (method: string, params: object = {}) => JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
+
+describe("names", () => {
+  test.each([
+    ["tools/call", { name: "nope" }, -32601],
+    ["prompts/get", { name: "nope" }, -32602],
+    ["resources/read", { uri: "doc://nope" }, -32002],
+    ["resources/subscribe", { uri: "doc://nope" }, -32002],
+    ["completion/complete", { ref: { type: "ref/prompt", name: "nope" } }, -32602],
+    ["tools/call", { name: 5 }, -32602],
+    ["tools/call", {}, -32602],
+    ["completion/complete", { ref: { type: "constructor" } }, -32602],
+  ])("of %s that nobody knows (%o) give %d", async (method, params, code) => {
+    await using rig = await mcpRig({ view: VIEW });
+    expect((await rig.send({ body: ask(method, params) })).json()).toMatchObject({ id: 1, error: { code } });
+  });
+
+  test.each([
+    ["prompts/get", { a: 1, name: "files.greet", b: 2 }, '{"a":1,"name":"greet","b":2}', "get"],
+    ["resources/read", { uri: "crm+doc://a" }, '{"uri":"doc://a"}', "read"],
+    [
+      "completion/complete",
+      { ref: { type: "ref/prompt", name: "files.greet" } },
+      '{"ref":{"type":"ref/prompt","name":"greet"}}',
+      "complete",
+    ],
+    [
+      "completion/complete",
+      { ref: { type: "ref/resource", uri: "doc://{id}" } },
+      '{"ref":{"type":"ref/resource","uri":"doc://{id}"}}',
+      "complete",
+    ],
+  ])("of %s go to the provider as it spells them", async (method, params, input, verb) => {
+    await using rig = await mcpRig({ view: VIEW });
+    rig.runs.onStart = (run) => run.write(endWith({}));
+    await rig.send({ body: ask(method, params) });
+    expect([rig.runs.last.order.verb, rig.runs.last.order.input.text]).toEqual([verb, input]);
+  });
+});
+
+describe("a method nobody here knows", () => {
+  test("goes to the one server behind the view, params untouched", async () => {
+    await using rig = await mcpRig();
+    rig.runs.onStart = (run) => run.write(endWith({ a: 1 }));
+    const body = '{"jsonrpc":"2.0","id":1,"method":"x/y","params":{"p":[1e2]},"extra":true}';
+    expect((await rig.send({ body })).json()).toMatchObject({ result: { a: 1 } });
+    expect(rig.runs.last.order).toMatchObject({ verb: "raw", method: "x/y", input: { text: '{"p":[1e2]}' } });
+  });
+
+  test.each(["x/y", "__proto__", "constructor"])("is not found among several servers: %s", async (method) => {
+    await using rig = await mcpRig({ view: VIEW });
+    expect((await rig.send({ body: ask(method) })).json()).toMatchObject({ error: { code: -32601 } });
+  });
+
+  test("is never relayed when it would let a server speak for the gateway", async () => {
+    await using rig = await mcpRig();
+    expect((await rig.send({ body: ask("server/discover") })).json()).toMatchObject({ error: { code: -32601 } });
+    expect(rig.runs.started).toEqual([]);
+  });
+
+  test("as a notification goes to the providers of the catalog", async () => {
+    await using rig = await mcpRig();
+    const headers = await rig.initialize();
+    const body = '{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}';
+    expect((await rig.send({ headers, body })).status).toBe(202);
+    expect(rig.catalog.notified).toMatchObject([{ method: "notifications/roots/list_changed" }]);
+  });
+});
+
+describe("tasks", () => {
+  const TASK = {
+    id: "t-1",
+    principal: { id: "local" },
+    target: { provider: "files", kind: "tool", name: "echo" },
+  } as const;
+
+  test("are spoken about with the provider that runs them", async () => {
+    await using rig = await mcpRig();
+    rig.runs.tasks.push({ ...TASK, expiresAt: 500_000 });
+    rig.runs.onStart = (run) => run.write(endWith({ taskId: "t-1", status: "working" }));
+    const headers = await rig.initialize();
+    for (const method of ["tasks/get", "tasks/result", "tasks/cancel"]) {
+      expect((await rig.send({ headers, body: ask(method, { taskId: "t-1" }) })).json()).toMatchObject({ result: {} });
+      expect(rig.runs.last.order).toMatchObject({
+        verb: "raw",
+        method,
+        resumes: "t-1",
+        input: { text: '{"taskId":"t-1"}' },
+      });
+    }
+    expect(rig.runs.started[1]?.order.timeoutMs).toBe(499_000);
+  });
+
+  test("of others, and unknown ones, do not exist", async () => {
+    await using rig = await mcpRig();
+    rig.runs.tasks.push({ ...TASK, principal: { id: "other" }, expiresAt: 1 });
+    const headers = await rig.initialize();
+    for (const taskId of ["t-1", "t-2"]) {
+      const answer = await rig.send({ headers, body: ask("tasks/get", { taskId }) });
+      expect(answer.json()).toMatchObject({
+        error: { code: -32602, message: "Failed to retrieve task: Task not found" },
+      });
+    }
+  });
+
+  test("are listed newest first, without those whose server does not answer", async () => {
+    await using rig = await mcpRig();
+    for (const id of ["a", "b", "c"]) rig.runs.tasks.push({ ...TASK, id, expiresAt: 1 });
+    rig.runs.onStart = (run) => {
+      const { taskId } = run.order.input.value() as { taskId: string };
+      if (taskId === "b") run.write({ type: "end", outcome: "fault", payload: payload('{"code":1,"message":"x"}') });
+      else run.write(endWith({ taskId }));
+    };
+    const answer = await rig.send({ headers: await rig.initialize(), body: ask("tasks/list") });
+    expect(answer.json()).toMatchObject({ result: { tasks: [{ taskId: "c" }, { taskId: "a" }] } });
+  });
+
+  test("are unknown words to an older revision", async () => {
+    await using rig = await mcpRig({ view: VIEW });
+    const headers = await rig.initialize("2025-06-18");
+    expect((await rig.send({ headers, body: ask("tasks/list") })).json()).toMatchObject({ error: { code: -32601 } });
+  });
+});
+
+describe("a batch on 2025-03-26", () => {
+  const PING = '{"jsonrpc":"2.0","id":"p","method":"ping"}';
+
+  test("is answered as one array", async () => {
+    await using rig = await mcpRig();
+    const headers = await rig.initialize("2025-03-26");
+    rig.runs.onStart = (run) => run.write(endWith({}));
+    const body = `[${PING},{"jsonrpc":"2.0","method":"notifications/initialized"},${call(2)},{"id":9}]`;
+    const answer = await rig.send({ headers, body });
+    expect(JSON.parse(answer.text)).toMatchObject([
+      { id: "p", result: {} },
+      { id: 2, result: {} },
+      { id: 9, error: { code: -32600 } },
+    ]);
+  });
+
+  test("becomes one stream when anything must go out before the answers", async () => {
+    await using rig = await mcpRig();
+    const headers = await rig.initialize("2025-03-26");
+    const opening = rig.open({ headers, body: `[${PING},${call(2, {}, { _meta: { progressToken: 5 } })}]` });
+    await until(() => rig.runs.started.length === 1);
+    rig.runs.last.write({ type: "progress", payload: payload('{"progressToken":1,"progress":1}') });
+    rig.runs.last.write(endWith({}));
+    const stream = await opening;
+    await stream.ended();
+    expect(stream.events.map((event) => JSON.parse(event.data).id ?? "progress")).toEqual(["p", "progress", 2]);
+  });
+
+  test("of notifications is accepted", async () => {
+    await using rig = await mcpRig();
+    const headers = await rig.initialize("2025-03-26");
+    const answer = await rig.send({ headers, body: '[{"jsonrpc":"2.0","method":"notifications/initialized"}]' });
+    expect([answer.status, answer.text]).toEqual([202, ""]);
+  });
+
+  test("must not hold initialize, and must hold something", async () => {
+    await using rig = await mcpRig();
+    const headers = await rig.initialize("2025-03-26");
+    for (const body of [`[${PING},{"jsonrpc":"2.0","id":1,"method":"initialize"}]`, "[]"]) {
+      const answer = await rig.send({ headers, body });
+      expect([answer.status, answer.json()]).toMatchObject([400, { error: { code: -32600 } }]);
+    }
+  });
+});

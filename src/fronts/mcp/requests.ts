@@ -1,0 +1,95 @@
+/** Which request is handled where. A method that the session's revision does not have is unknown to it. */
+import { decodeString, JsonFault, payload } from "../../contract/index.ts";
+import type { Session } from "../../mechanisms/sessions/index.ts";
+import { answerText, errorText } from "../../wire/jsonrpc/index.ts";
+import { CALL_ROUTES, LIST_ROUTES, LOG_LEVELS, revisionOf } from "../../wire/mcp/index.ts";
+import { badParams, callCompletion, callPrimitive, type Exchange, startCall, viewOf } from "./calls.ts";
+import type { FrontContext } from "./front-context.ts";
+import { answerList } from "./lists.ts";
+import { ambiguousAnswer } from "./mcp-errors.ts";
+import { callTask, listTasks } from "./tasks.ts";
+
+type Handler = (front: FrontContext, exchange: Exchange) => void | Promise<void>;
+
+const HANDLERS: ReadonlyMap<string, Handler> = new Map<string, Handler>([
+  ["ping", (_front, { message, outlet }) => outlet.answer(answerText(message.id, "result", payload("{}")))],
+  ["logging/setLevel", setLevel],
+  ["completion/complete", callCompletion],
+  ["tasks/get", callTask],
+  ["tasks/result", callTask],
+  ["tasks/cancel", callTask],
+  ["tasks/list", listTasks],
+  ...Object.entries(LIST_ROUTES).map(([method, route]): [string, Handler] => [
+    method,
+    (front, { session, message, outlet }) => answerList(front, session, message, route, outlet),
+  ]),
+  ...Object.entries(CALL_ROUTES).map(([method, route]): [string, Handler] => [
+    method,
+    (front, exchange) => callPrimitive(front, exchange, route),
+  ]),
+]);
+
+/** Words of the gateway itself in other revisions: never relayed, or a server behind us would speak for us. */
+const OWN_WORDS: ReadonlySet<string> = new Set(["initialize", "server/discover", "subscriptions/listen"]);
+
+/** Answers a request of an open session, at once or when its call has ended. */
+export function handleRequest(front: FrontContext, exchange: Exchange): void {
+  if (!exchange.session.isEntered && exchange.message.method !== "ping") {
+    enter(front, exchange.session).then(
+      () => dispatch(front, exchange),
+      (error) => fail(front, exchange, error),
+    );
+    return;
+  }
+  dispatch(front, exchange);
+}
+
+function dispatch(front: FrontContext, exchange: Exchange): void {
+  const { method } = exchange.message;
+  try {
+    const isKnown = revisionOf(exchange.session.protocol)?.methods.has(method) === true;
+    const handler = isKnown ? HANDLERS.get(method) : undefined;
+    const done = handler ? handler(front, exchange) : callUnknown(front, exchange);
+    if (done) done.catch((error) => fail(front, exchange, error));
+  } catch (error) {
+    fail(front, exchange, error);
+  }
+}
+
+function fail(front: FrontContext, { message, outlet }: Exchange, cause: unknown): void {
+  if (cause instanceof JsonFault) {
+    front.meter.count("isthmus_refused_total", "message");
+    return outlet.answer(ambiguousAnswer(message.id, cause), -1, 400);
+  }
+  front.log.error("request failed inside the gateway", { method: message.method, cause });
+  outlet.answer(errorText(message.id, { code: -32603, message: "The gateway failed." }));
+}
+
+/** Waits until what the session sees is ready. Ephemeral ones all see what everybody sees. */
+async function enter(front: FrontContext, session: Session): Promise<void> {
+  await front.catalog.enter(session.catalog, session.isEphemeral ? undefined : session);
+  session.isEntered = true;
+  if (session.isEphemeral) front.readyCatalogs.add(session.catalog);
+}
+
+function setLevel(front: FrontContext, exchange: Exchange): void {
+  const { session, message, outlet } = exchange;
+  const level = decodeString(message.members?.textOf("level"));
+  if (level === undefined || !LOG_LEVELS.includes(level)) {
+    return badParams(exchange, `params.level must be one of ${LOG_LEVELS.join(", ")}`);
+  }
+  session.logLevel = level;
+  if (!session.isEphemeral) front.catalog.notify(session.catalog, session, message.method, message.body);
+  outlet.answer(answerText(message.id, "result", payload("{}")));
+}
+
+/** A method we do not know goes to the server behind us, if there is just one. */
+function callUnknown(front: FrontContext, exchange: Exchange): void {
+  const { session, message, outlet } = exchange;
+  const { providers } = viewOf(front, session);
+  const [only] = providers;
+  const canRelay = providers.length === 1 && only && !OWN_WORDS.has(message.method);
+  const entry = canRelay ? viewOf(front, session).raw(only.id, message.method) : undefined;
+  if (entry) return void startCall(front, exchange, { entry, verb: "raw", input: message.body });
+  outlet.answer(errorText(message.id, { code: -32601, message: `Method not found: ${message.method}` }));
+}

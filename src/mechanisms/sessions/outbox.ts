@@ -1,0 +1,135 @@
+/**
+ * Messages for one client outside any call, for the one stream it listens on. Bounded in number and bytes.
+ *
+ * Invariants:
+ *  1. Sequence numbers only grow; `#items` stands in their order.
+ *  2. Items up to `#sent` were written to a stream and stay only so that a client that lost it can have them again.
+ *  3. Of items with the same `key` that were not sent yet, only the last stays.
+ */
+import type { Meter } from "../../contract/index.ts";
+
+/** `droppable`: may be lost when nobody listens for long. `key`: a later one makes an earlier one pointless. */
+export type OutboxItem = {
+  readonly text: string;
+  readonly type: "log" | "updated" | "list_changed" | "ask" | "notice";
+  readonly key?: string;
+};
+
+/** A stream to the client. `write` answers false when it is full; `Outbox.resume` goes on. */
+export interface OutboxWriter {
+  write(text: string, sequence: number): boolean;
+  end(): void;
+  /** What was written may be asked for again. */
+  readonly canReplay: boolean;
+}
+
+export type OutboxLimits = { readonly maxItems: number; readonly maxBytes: number };
+
+type Queued = OutboxItem & { readonly sequence: number };
+
+export class Outbox {
+  readonly #limits: OutboxLimits;
+  readonly #meter: Meter;
+  #items: Queued[] = [];
+  #bytes = 0;
+  #next = 1;
+  #sent = 0;
+  #writer: OutboxWriter | undefined;
+  #isFull = false;
+
+  constructor(limits: OutboxLimits, meter: Meter) {
+    this.#limits = limits;
+    this.#meter = meter;
+  }
+
+  get isOpen(): boolean {
+    return this.#writer !== undefined;
+  }
+
+  /** The number of the last message that was put here. */
+  get last(): number {
+    return this.#next - 1;
+  }
+
+  /** Where the present stream stands: what comes after it has not been sent. */
+  get sent(): number {
+    return this.#sent;
+  }
+
+  push(item: OutboxItem): void {
+    if (item.key !== undefined) this.remove(item.key);
+    this.#items.push({ ...item, sequence: this.#next++ });
+    this.#bytes += item.text.length;
+    this.#pump();
+    while (this.#isOver()) this.#dropOne();
+  }
+
+  /** Takes back what was not sent yet. True when there was something. */
+  remove(key: string): boolean {
+    const index = this.#items.findIndex((item) => item.key === key && item.sequence > this.#sent);
+    if (index < 0) return false;
+    this.#take(index);
+    return true;
+  }
+
+  /** Makes `writer` the stream. The former one is ended. `after`: the client has seen everything up to this number. */
+  open(writer: OutboxWriter, after?: number): void {
+    this.#writer?.end();
+    this.#writer = writer;
+    this.#isFull = false;
+    if (after !== undefined && after >= 0 && after < this.#next) this.#sent = after;
+    this.#pump();
+  }
+
+  /** The stream was lost; a stream that was replaced says so in vain. */
+  close(writer: OutboxWriter): void {
+    if (this.#writer === writer) this.#writer = undefined;
+  }
+
+  /** The stream has room again. */
+  resume(writer: OutboxWriter): void {
+    if (this.#writer !== writer) return;
+    this.#isFull = false;
+    this.#pump();
+  }
+
+  end(): void {
+    this.#writer?.end();
+    this.#writer = undefined;
+    this.#items = [];
+    this.#bytes = 0;
+  }
+
+  #pump(): void {
+    const writer = this.#writer;
+    if (!writer || this.#isFull) return;
+    for (const item of this.#items) {
+      if (item.sequence <= this.#sent) continue;
+      this.#sent = item.sequence;
+      if (!writer.write(item.text, item.sequence)) {
+        this.#isFull = true;
+        break;
+      }
+    }
+    if (!writer.canReplay) while (this.#items[0] && this.#items[0].sequence <= this.#sent) this.#take(0);
+  }
+
+  #isOver(): boolean {
+    return this.#items.length > this.#limits.maxItems || this.#bytes > this.#limits.maxBytes;
+  }
+
+  /** What was sent once goes first, then logs and updates, then the oldest of the rest. */
+  #dropOne(): void {
+    const first = this.#items[0];
+    if (!first || first.sequence <= this.#sent) return this.#take(0);
+    const index = this.#items.findIndex((item) => item.type === "log" || item.type === "updated");
+    const dropped = this.#items[Math.max(index, 0)] as Queued;
+    this.#meter.count("isthmus_events_dropped_total", dropped.type);
+    this.#take(Math.max(index, 0));
+  }
+
+  #take(index: number): void {
+    const [item] = this.#items.splice(index, 1);
+    this.#bytes -= item?.text.length ?? 0;
+  }
+}

@@ -1,0 +1,170 @@
+/** One client's session: what it declared, what it waits for, and the way to reach it. Idle ones are small. */
+import type {
+  Answer,
+  Ask,
+  GatewayError,
+  Meter,
+  Notice,
+  Payload,
+  Principal,
+  Run,
+  SessionRef,
+} from "../../contract/index.ts";
+import type { OutboxItem } from "./outbox.ts";
+import { Outbox, type OutboxLimits } from "./outbox.ts";
+
+/** How a front speaks to its clients outside calls. One object for all sessions of a front. */
+export interface Voice {
+  /** The notice as a message for this client, or undefined when it is not to hear it. */
+  notice(session: Session, notice: Notice): OutboxItem | undefined;
+  /** What tells this client that lists have changed; nothing where it sees no difference. */
+  listChanged(session: Session, notice: Notice): readonly OutboxItem[];
+  /** The question as a message, or undefined when this client cannot be asked it. */
+  question(session: Session, id: string, ask: Ask): string | undefined;
+  /** Says that the question with this id needs no answer any more. */
+  withdrawal(id: string): string;
+  /** The session is over and everything of it was let go. */
+  ended(session: Session): void;
+}
+
+/** A question the client has not answered. Of a run, or (with `settle`) asked outside any call. */
+export type OpenAsk = {
+  readonly key: string;
+  readonly run?: Run;
+  readonly settle?: (answer: Answer | GatewayError) => void;
+  isAnswered: boolean;
+};
+
+/** A request that is being served. */
+export interface RunningCall {
+  readonly run: Run | undefined;
+  /** The session is over: ends the call and whatever waits for its answer. */
+  abandon(reason: string): void;
+}
+
+/** A resource the client wants to hear about: as it names it, and as the provider does. */
+export type Subscription = { readonly provider: string; readonly shown: string; readonly own: string };
+
+export type SessionOpening = {
+  readonly voice: Voice;
+  readonly principal: Principal;
+  readonly catalog: string;
+  readonly protocol: string;
+  readonly capabilities: Payload;
+  readonly clientInfo: Payload;
+  readonly canBeAsked: boolean;
+};
+
+export class Session implements SessionRef {
+  readonly id: string;
+  readonly voice: Voice;
+  readonly principal: Principal;
+  readonly catalog: string;
+  readonly protocol: string;
+  readonly capabilities: Payload;
+  readonly clientInfo: Payload;
+  readonly canBeAsked: boolean;
+  readonly isEphemeral: boolean;
+  /** What this session sees is ready. */
+  isEntered = false;
+  isEnded = false;
+  logLevel: string | undefined;
+  lastUsed: number;
+  readonly startedAt: number;
+  // Made when first needed: most sessions never need most of them.
+  subscriptions: Map<string, Subscription> | undefined;
+  asks: Map<string, OpenAsk> | undefined;
+  // A list, not a Map: sessions have few calls at once, and a Map with that much coming and going is hard on the
+  // collector (see contract/flight-table.ts).
+  #running: { readonly requestId: string; readonly call: RunningCall }[] | undefined;
+  outbox: Outbox | undefined;
+  /** Which list of each kind the client was last told about, in the front's own numbers. */
+  seen: Record<string, number> | undefined;
+  #lastAsk = 0;
+
+  constructor(id: string, opening: SessionOpening, now: number, isEphemeral: boolean) {
+    this.id = id;
+    this.voice = opening.voice;
+    this.principal = opening.principal;
+    this.catalog = opening.catalog;
+    this.protocol = opening.protocol;
+    this.capabilities = opening.capabilities;
+    this.clientInfo = opening.clientInfo;
+    this.canBeAsked = opening.canBeAsked;
+    this.isEphemeral = isEphemeral;
+    this.lastUsed = now;
+    this.startedAt = now;
+  }
+
+  /** A session with a running call or an open stream is never idle. Forgets calls that ended while nobody read them. */
+  get isBusy(): boolean {
+    if (this.outbox?.isOpen) return true;
+    this.#running = this.#running?.filter(({ call }) => call.run?.isEnded !== true);
+    return this.#running !== undefined && this.#running.length > 0;
+  }
+
+  openOutbox(limits: OutboxLimits, meter: Meter): Outbox {
+    this.outbox ??= new Outbox(limits, meter);
+    return this.outbox;
+  }
+
+  addRunning(requestId: string, call: RunningCall): void {
+    this.dropRunning(requestId);
+    this.#running ??= [];
+    this.#running.push({ requestId, call });
+  }
+
+  runningCall(requestId: string): RunningCall | undefined {
+    return this.#running?.find((one) => one.requestId === requestId)?.call;
+  }
+
+  /** The request is served; with `call`: if it is still that call which serves it. */
+  dropRunning(requestId: string, call?: RunningCall): void {
+    const running = this.#running;
+    const at = running?.findIndex((one) => one.requestId === requestId) ?? -1;
+    if (!running || at < 0 || (call && running[at]?.call !== call)) return;
+    const last = running.pop();
+    if (last && at < running.length) running[at] = last;
+  }
+
+  /** Every call that runs; the session knows of none any more. */
+  takeRunning(): RunningCall[] {
+    const calls = this.#running?.map(({ call }) => call) ?? [];
+    this.#running = undefined;
+    return calls;
+  }
+
+  /** Puts a question on the books and gives the id it goes out under. Ids are never used twice in a session. */
+  addAsk(ask: OpenAsk): string {
+    const id = String(++this.#lastAsk);
+    this.asks ??= new Map();
+    for (const [other, open] of this.asks) if (open.run?.isEnded) this.asks.delete(other);
+    this.asks.set(id, ask);
+    return id;
+  }
+
+  /** Takes an answer to a question of this session. False: there is no such question, or it was answered before. */
+  answer(id: string, outcome: "result" | "fault", payload: Payload): boolean {
+    const ask = this.asks?.get(id);
+    if (!ask || ask.isAnswered) return false;
+    ask.isAnswered = true;
+    const answer: Answer = { key: ask.key, outcome, payload };
+    if (ask.run) ask.run.reply({ type: "answer", answers: [answer] });
+    else {
+      this.asks?.delete(id);
+      ask.settle?.(answer);
+    }
+    return true;
+  }
+
+  /** The id under which a question of a run went out before. */
+  askIdOf(run: Run, key: string): string | undefined {
+    for (const [id, ask] of this.asks ?? []) if (ask.run === run && ask.key === key) return id;
+    return undefined;
+  }
+
+  /** The run is over: nobody waits for answers to its questions. */
+  dropAsksOf(run: Run): void {
+    for (const [id, ask] of this.asks ?? []) if (ask.run === run) this.asks?.delete(id);
+  }
+}

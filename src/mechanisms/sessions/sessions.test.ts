@@ -1,0 +1,214 @@
+import { describe, expect, test } from "vitest";
+import { ManualTime } from "../../../tests/kit/manual-time.ts";
+import { KeptLog, KeptMeter } from "../../../tests/kit/quiet.ts";
+import { type Ask, payload, type Run } from "../../contract/index.ts";
+import type { Session, SessionOpening, Voice } from "./session.ts";
+import { createSessions, type SessionsOptions } from "./sessions.ts";
+
+const ME = { id: "me" };
+const ASK: Ask = { key: "k", kind: "roots", method: "roots/list", input: payload("{}") };
+const MINUTE = 60_000;
+
+function rig(options: Partial<SessionsOptions> = {}) {
+  const time = new ManualTime();
+  const meter = new KeptMeter();
+  const ended: Session[] = [];
+  const voice: Voice = {
+    notice: (_session, notice) => ({ type: "notice", text: notice.method }),
+    listChanged: (_session, notice) => [{ type: "list_changed", text: notice.from, key: "lists" }],
+    question: (session, id) => (session.canBeAsked ? `ask ${id}` : undefined),
+    withdrawal: (id) => `never mind ${id}`,
+    ended: (session) => ended.push(session),
+  };
+  const sessions = createSessions({ clock: time, timers: time, log: new KeptLog(), meter, ...options });
+  const create = (more: Partial<SessionOpening> = {}) =>
+    sessions.create({
+      voice,
+      principal: ME,
+      catalog: "",
+      protocol: "x",
+      capabilities: sessions.intern('{"roots":{}}'),
+      clientInfo: sessions.intern('{"name":"t"}'),
+      canBeAsked: true,
+      ...more,
+    });
+  const listen = (session: Session) => {
+    const got: string[] = [];
+    const writer = { canReplay: true, write: (text: string) => got.push(text) > 0, end: () => undefined };
+    sessions.outboxOf(session).open(writer);
+    return { got, writer };
+  };
+  return { time, meter, ended, sessions, create, listen };
+}
+
+describe("sessions", () => {
+  test("are found by their own principal only", () => {
+    const { sessions, create } = rig();
+    const session = create();
+    expect(sessions.find(session.id, ME)).toBe(session);
+    expect(sessions.find(session.id, { id: "other" })).toBeUndefined();
+    expect(sessions.find("none", ME)).toBeUndefined();
+  });
+
+  test("expire when nobody uses them", () => {
+    const { sessions, create, time, ended } = rig({ idleMs: 10 * MINUTE });
+    const [used, idle] = [create(), create()];
+    time.advance(9 * MINUTE);
+    sessions.find(used.id, ME);
+    time.advance(2 * MINUTE);
+    expect(ended).toEqual([idle]);
+    expect(sessions.size).toBe(1);
+    time.advance(20 * MINUTE);
+    expect([sessions.size, time.pending]).toEqual([0, 0]);
+  });
+
+  test("do not expire while a call runs or a stream is open", () => {
+    const { create, listen, time, ended, sessions } = rig({ idleMs: 10 * MINUTE });
+    const [calling, listening] = [create(), create()];
+    const run = { isEnded: false };
+    calling.addRunning("1", { run: run as Run, abandon: () => undefined });
+    const { writer } = listen(listening);
+    time.advance(60 * MINUTE);
+    expect(ended).toEqual([]);
+    run.isEnded = true;
+    sessions.outboxOf(listening).close(writer);
+    time.advance(2 * MINUTE);
+    expect(ended.length).toBe(2);
+  });
+
+  test("end at their age however busy they are", () => {
+    const { create, listen, time, ended } = rig({ maxAgeMs: 5 * MINUTE });
+    listen(create());
+    time.advance(6 * MINUTE);
+    expect(ended.length).toBe(1);
+  });
+
+  test("are bounded in number, and say so", () => {
+    const { create } = rig({ maxSessions: 2 });
+    create();
+    create();
+    expect(() => create()).toThrow("as many sessions as it can hold");
+  });
+
+  test("make room by ending idle ones before they refuse", () => {
+    const { create, time, sessions } = rig({ maxSessions: 1, idleMs: 30_000 });
+    create();
+    time.advance(45_000);
+    create();
+    expect(sessions.size).toBe(1);
+  });
+
+  test("of equal clients share what those declared, and hold no message alive", () => {
+    const { sessions } = rig();
+    const message = `{"params":{"capabilities":{"roots":{}}},"padding":"${"x".repeat(1000)}"}`;
+    const first = sessions.intern(message.slice(26, 38));
+    expect(sessions.intern('{"roots":{}}')).toBe(first);
+  });
+
+  test("cost under 4 KB each when idle", () => {
+    const { create } = rig();
+    create();
+    const before = process.memoryUsage().heapUsed;
+    const held = Array.from({ length: 10_000 }, () => create());
+    expect((process.memoryUsage().heapUsed - before) / held.length).toBeLessThan(2048);
+  });
+
+  test("that end abandon their calls, reject their questions and tell their front, once", async () => {
+    const { sessions, create, ended } = rig();
+    const session = create();
+    const abandoned: string[] = [];
+    session.addRunning("1", { run: undefined, abandon: (reason) => abandoned.push(reason) });
+    const asking = sessions.ask(session, ASK, new AbortController().signal);
+    sessions.end(session, "over");
+    sessions.end(session, "over");
+    await expect(asking).rejects.toMatchObject({ code: "NOT_ALLOWED" });
+    expect([abandoned, ended]).toEqual([["over"], [session]]);
+  });
+
+  test("all end when the registry closes, and no timer stays", () => {
+    const { sessions, create, ended, time } = rig();
+    create();
+    create();
+    sessions.close();
+    sessions.close();
+    expect([ended.length, sessions.size, time.pending]).toEqual([2, 0, 0]);
+  });
+});
+
+describe("a notice", () => {
+  test("goes to one session, a principal's sessions, or everybody whose lists changed", () => {
+    const { sessions, create, listen } = rig();
+    const [a, b, other] = [create(), create(), create({ principal: { id: "other" } })];
+    const [toA, toB, toOther] = [listen(a).got, listen(b).got, listen(other).got];
+    const tell = (to: Parameters<typeof sessions.notice>[0]["to"], method: string) =>
+      sessions.notice({ from: "p", to, method, payload: payload("{}") });
+    tell({ session: a.id }, "one");
+    tell({ principal: "me" }, "mine");
+    tell({ catalog: ["tool"] }, "");
+    tell({ catalog: ["tool"], session: b.id }, "");
+    expect([toA, toB, toOther]).toEqual([["one", "mine", "p"], ["mine", "p", "p"], ["p"]]);
+  });
+
+  test("for a session that is gone is counted", () => {
+    const { sessions, meter } = rig();
+    sessions.notice({ from: "p", to: { session: "gone" }, method: "x", payload: payload("{}") });
+    expect(meter.of("isthmus_notices_dropped_total")).toBe(1);
+  });
+
+  test("about a resource goes to who subscribed to it or to a whole it is part of, at that provider", () => {
+    const { sessions, create, listen } = rig();
+    const session = create();
+    const { got } = listen(session);
+    const subscription = { provider: "p", shown: "s+doc://a", own: "doc://a" };
+    expect([sessions.subscribe(session, subscription), sessions.subscribe(session, subscription)]).toEqual([
+      true,
+      false,
+    ]);
+    const tell = (from: string, resource: string) =>
+      sessions.notice({ from, to: { resource }, method: `${from} ${resource}`, payload: payload("{}") });
+    for (const uri of ["doc://a", "doc://a/b/c", "doc://ab", "doc://"]) tell("p", uri);
+    tell("q", "doc://a");
+    sessions.unsubscribe(session, subscription);
+    tell("p", "doc://a");
+    expect(got).toEqual(["p doc://a", "p doc://a/b/c"]);
+  });
+});
+
+describe("a question outside calls", () => {
+  test("is answered by the session it was put to", async () => {
+    const { sessions, create, listen } = rig();
+    const [session, other] = [create(), create()];
+    const { got } = listen(session);
+    const asking = sessions.ask(session, ASK, new AbortController().signal);
+    expect(got).toEqual(["ask 1"]);
+    expect(other.answer("1", "result", payload("{}"))).toBe(false);
+    expect(session.answer("1", "result", payload('{"roots":[]}'))).toBe(true);
+    expect(session.answer("1", "result", payload("{}"))).toBe(false);
+    expect(await asking).toMatchObject({ key: "k", outcome: "result" });
+  });
+
+  test("is not allowed for who cannot be asked, is ephemeral or gone", async () => {
+    const { sessions, create } = rig();
+    const signal = new AbortController().signal;
+    const gone = create();
+    sessions.end(gone);
+    for (const session of [create({ canBeAsked: false }), gone, sessions.ephemeral(create())]) {
+      await expect(sessions.ask(session, ASK, signal)).rejects.toMatchObject({ code: "NOT_ALLOWED" });
+    }
+  });
+
+  test("is taken back when the asker gives up: silently before it was sent, else by a word", async () => {
+    const { sessions, create, listen } = rig();
+    const session = create();
+    const first = new AbortController();
+    const unsent = sessions.ask(session, ASK, first.signal);
+    first.abort();
+    await expect(unsent).rejects.toMatchObject({ code: "CANCELLED" });
+    const { got } = listen(session);
+    const second = new AbortController();
+    const sent = sessions.ask(session, ASK, second.signal);
+    second.abort();
+    await expect(sent).rejects.toMatchObject({ code: "CANCELLED" });
+    expect(got).toEqual(["ask 2", "never mind 2"]);
+  });
+});

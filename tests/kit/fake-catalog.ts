@@ -1,0 +1,104 @@
+/** A catalog whose views a test writes down. */
+import type {
+  Catalog,
+  Entry,
+  ListedKind,
+  Payload,
+  ProviderFacts,
+  SessionRef,
+  View,
+  ViewList,
+} from "../../src/contract/index.ts";
+import { payload, textOf } from "../../src/contract/index.ts";
+
+export type FakePrimitive = { kind: ListedKind; name: string; own?: string; provider?: string; definition?: string };
+
+export class FakeView implements View {
+  readonly version: number;
+  readonly providers: readonly ProviderFacts[];
+  readonly #primitives: readonly FakePrimitive[];
+  readonly #lists = new Map<ListedKind, ViewList>();
+  readonly #extras: string;
+
+  constructor(version: number, providers: readonly ProviderFacts[], primitives: readonly FakePrimitive[], extras = "") {
+    this.version = version;
+    this.providers = providers;
+    this.#primitives = primitives;
+    this.#extras = extras;
+  }
+
+  list(kind: ListedKind): ViewList {
+    const known = this.#lists.get(kind);
+    if (known) return known;
+    const texts = this.#primitives.filter((one) => one.kind === kind).map(definitionOf);
+    const list = {
+      count: texts.length,
+      slice: (from: number, to: number) => texts.slice(from, to).join(","),
+      extras: this.#extras,
+    };
+    this.#lists.set(kind, list);
+    return list;
+  }
+
+  resolve(kind: ListedKind, name: string): Entry | undefined {
+    const found = this.#primitives.find((one) => one.kind === kind && one.name === name);
+    if (!found) return undefined;
+    const own = found.own ?? found.name;
+    const target = { provider: found.provider ?? this.providers[0]?.id ?? "one", kind, name: own };
+    const definition = payload(definitionOf(found));
+    return { name, target, primitive: { kind, name: own, definition, repeatable: false } };
+  }
+
+  raw(provider: string, method: string): Entry | undefined {
+    if (!this.providers.some(({ id }) => id === provider)) return undefined;
+    const target = { provider, kind: "operation", name: method } as const;
+    return {
+      name: method,
+      target,
+      primitive: { kind: "operation", name: method, definition: payload("{}"), repeatable: false },
+    };
+  }
+}
+
+function definitionOf(one: FakePrimitive): string {
+  return textOf(one.definition ?? JSON.stringify({ name: one.name }));
+}
+
+export function okProvider(id: string, capabilities = '{"tools":{}}', instructions?: string): ProviderFacts {
+  const about = { capabilities: payload(capabilities), ...(instructions === undefined ? {} : { instructions }) };
+  return { id, status: "ok", since: "2026-01-01T00:00:00Z", about };
+}
+
+export class FakeCatalog implements Catalog {
+  current: View;
+  readonly notified: { session: string; method: string; input: Payload }[] = [];
+  readonly left: string[] = [];
+  entered = 0;
+  /** Holds `enter` back. */
+  gate: Promise<void> | undefined;
+
+  constructor(view: View) {
+    this.current = view;
+  }
+
+  has(catalog: string): boolean {
+    return catalog !== "nowhere";
+  }
+
+  view(): View {
+    return this.current;
+  }
+
+  async enter(): Promise<void> {
+    this.entered++;
+    await this.gate;
+  }
+
+  leave(session: SessionRef): void {
+    this.left.push(session.id);
+  }
+
+  notify(_catalog: string, session: SessionRef, method: string, input: Payload): void {
+    this.notified.push({ session: session.id, method, input });
+  }
+}
