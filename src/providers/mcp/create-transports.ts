@@ -1,0 +1,56 @@
+import type { Log, Timers } from "../../contract/index.ts";
+import { createHttpClient } from "./http/index.ts";
+import { HttpTransport } from "./http-transport.ts";
+import type { McpConfig } from "./mcp-config.ts";
+import { SseTransport } from "./sse-transport.ts";
+import type { Watchdog } from "./stdio/index.ts";
+import { createStdioTransport } from "./stdio-transport.ts";
+import type { UpstreamFailure, UpstreamTransport } from "./transport.ts";
+
+/** Makes the transports of one server's sessions, which share its sockets. */
+export interface Transports {
+  create(): UpstreamTransport;
+  /** After a failed opening: true when the next transport will be of another kind. */
+  isOtherWorthTrying(failure: UpstreamFailure): boolean;
+  /** Gives the sockets back. Safe to call twice. */
+  close(): void;
+}
+
+type Deps = {
+  readonly timers: Timers;
+  readonly log: Log;
+  readonly parentEnv: Readonly<Record<string, string | undefined>>;
+  readonly watchdog: Watchdog;
+};
+
+/** How a server of the year 2024 answers a POST to the address of its stream. */
+const OLD_SERVER_STATUS: readonly (number | undefined)[] = [400, 404, 405];
+
+export function createTransports(config: McpConfig, deps: Deps): Transports {
+  if (config.transport !== "stdio") return createHttpTransports(config, deps);
+  return { create: () => createStdioTransport({ config, ...deps }), isOtherWorthTrying: () => false, close() {} };
+}
+
+function createHttpTransports(config: McpConfig, { timers, log }: Deps): Transports {
+  const url = new URL(config.url ?? "");
+  // Each session keeps one stream open, and each call that was cut may hold another.
+  const streams = createHttpClient({ url, headers: config.headers, maxSockets: 2 * config.maxSessions + 64 });
+  const posts = createHttpClient({ url, headers: config.headers });
+  let kind = config.transport;
+  return {
+    create: () =>
+      kind === "sse"
+        ? new SseTransport({ config, streams, timers })
+        : new HttpTransport({ posts, streams, maxBytes: config.maxMessage, timers, log }),
+    isOtherWorthTrying({ status }) {
+      const former = kind;
+      // A config that says "sse" means it; one that says "http", or nothing, may stand before an old server.
+      kind = former === "http" && OLD_SERVER_STATUS.includes(status) ? "sse" : config.transport;
+      return former === "http" && kind === "sse";
+    },
+    close() {
+      posts.close();
+      streams.close();
+    },
+  };
+}

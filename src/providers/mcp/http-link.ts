@@ -1,0 +1,75 @@
+import type { Log, Timers } from "../../contract/index.ts";
+import type { Message, MessageFault } from "../../wire/jsonrpc/index.ts";
+import type { HttpClient, HttpFailure, ResponseHead } from "./http/index.ts";
+import type { UpstreamFailure } from "./transport.ts";
+
+/** What the streams of one Streamable HTTP session share: the way out, and what every request says of the session. */
+export interface HttpLink {
+  /** For requests that end. */
+  readonly posts: HttpClient;
+  /** For streams that stay open, so that they take no socket away from calls. */
+  readonly streams: HttpClient;
+  readonly timers: Timers;
+  readonly log: Log;
+  readonly maxBytes: number;
+  /** Header lines of the session: its id and the agreed revision. */
+  readonly head: string;
+  readonly hasSession: boolean;
+  /** Every answer of the server passes here: one of them brings the session's id. */
+  onHead(head: ResponseHead): void;
+  /** A message that belongs to no open request. */
+  onMessage(message: Message): void;
+  onFault(fault: MessageFault): void;
+}
+
+/** Why a request without a usable answer failed. */
+export function describeHttpFailure(failure: HttpFailure): UpstreamFailure {
+  if (!failure.sent) {
+    const { code } = Object(failure.cause) as { code?: unknown };
+    const why = typeof code === "string" ? ` (${code})` : "";
+    return { kind: "unreachable", message: `The server cannot be reached${why}.`, cause: failure.cause };
+  }
+  if (failure.reason === "malformed" || failure.reason === "head-too-large")
+    return { kind: "invalid", message: "The server's answer is not valid HTTP.", cause: failure.cause };
+  return {
+    kind: "lost",
+    message: "The connection was lost after the call had been sent.",
+    isStale: failure.stale,
+    cause: failure.cause,
+  };
+}
+
+/** Why an answer with that status, and no message for us in it, is none. */
+export function describeStatus(status: number, hasSession: boolean): UpstreamFailure {
+  if (status === 401 || status === 403)
+    return { kind: "auth", status, message: `The server refused our credentials (HTTP ${status}).` };
+  if (status === 404 && hasSession)
+    return { kind: "expired", status, message: "The server has ended the session (HTTP 404)." };
+  return { kind: "invalid", status, message: `The server answered HTTP ${status}.` };
+}
+
+/** How long a server may take to accept a notification or an answer: one that never does must not keep the socket. */
+const SEND_MS = 5000;
+
+/** Posts what needs no answer. Resolves when the server took it, or to why it did not; within 5 s where timers are given. */
+export function postOnly(
+  client: HttpClient,
+  request: { head: string; body: string; hasSession: boolean; timers?: Timers },
+): Promise<UpstreamFailure | undefined> {
+  const { promise, resolve } = Promise.withResolvers<UpstreamFailure | undefined>();
+  const { head, body, hasSession, timers } = request;
+  let status = 0;
+  const exchange = client.send(
+    { method: "POST", head, body },
+    {
+      onHead(answer) {
+        status = answer.status;
+      },
+      onData() {},
+      onEnd: () => resolve(status >= 200 && status < 300 ? undefined : describeStatus(status, hasSession)),
+      onError: (failure) => resolve(describeHttpFailure(failure)),
+    },
+  );
+  const timer = timers?.after(SEND_MS, () => exchange.abort());
+  return timer ? promise.finally(() => timer.cancel()) : promise;
+}

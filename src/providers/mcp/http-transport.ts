@@ -1,0 +1,110 @@
+/** Streamable HTTP, 2025-03-26 to 2025-11-25: a POST per message, a session id if the server wants one, a GET stream. */
+import type { Log, Timers } from "../../contract/index.ts";
+import type { Message, MessageFault } from "../../wire/jsonrpc/index.ts";
+import { type HttpClient, headerLine, type ResponseHead } from "./http/index.ts";
+import { type HttpLink, postOnly } from "./http-link.ts";
+import { ListenStream } from "./listen-stream.ts";
+import { PostStream } from "./post-stream.ts";
+import type { RequestSink, RequestStream, TransportHandlers, UpstreamFailure, UpstreamTransport } from "./transport.ts";
+
+/** How long the server may take to hear that its session is over. */
+const DELETE_MS = 1000;
+
+export type HttpTransportOptions = {
+  readonly posts: HttpClient;
+  readonly streams: HttpClient;
+  readonly maxBytes: number;
+  readonly timers: Timers;
+  readonly log: Log;
+};
+
+export class HttpTransport implements UpstreamTransport, HttpLink {
+  readonly hasStreams = true;
+  readonly posts: HttpClient;
+  readonly streams: HttpClient;
+  readonly timers: Timers;
+  readonly log: Log;
+  readonly maxBytes: number;
+  head = "";
+  #sessionLine = "";
+  #versionLine = "";
+  #handlers: TransportHandlers | undefined;
+  #listen: ListenStream | undefined;
+  #isClosed = false;
+
+  constructor(options: HttpTransportOptions) {
+    this.posts = options.posts;
+    this.streams = options.streams;
+    this.maxBytes = options.maxBytes;
+    this.timers = options.timers;
+    this.log = options.log;
+  }
+
+  get hasSession(): boolean {
+    return this.#sessionLine !== "";
+  }
+
+  get issuesSessions(): boolean {
+    return this.hasSession;
+  }
+
+  open(handlers: TransportHandlers): Promise<void> {
+    this.#handlers = handlers;
+    return Promise.resolve();
+  }
+
+  request(text: string, sink: RequestSink): RequestStream {
+    return new PostStream(this, sink, text);
+  }
+
+  send(text: string): Promise<UpstreamFailure | undefined> {
+    return postOnly(this.posts, { head: this.head, body: text, hasSession: this.hasSession, timers: this.timers });
+  }
+
+  agree(version: string): void {
+    this.#versionLine = headerLine("MCP-Protocol-Version", version);
+    this.head = this.#sessionLine + this.#versionLine;
+  }
+
+  listen(): Promise<void> {
+    if (this.#isClosed) return Promise.resolve();
+    this.#listen = new ListenStream(this, () =>
+      this.#handlers?.onLost({ kind: "expired", message: "The server has ended the session." }),
+    );
+    return this.#listen.open();
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#listen?.close();
+    if (this.hasSession) await this.#deleteSession();
+  }
+
+  #deleteSession(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const exchange = this.posts.send(
+      { method: "DELETE", head: this.head },
+      { onHead() {}, onData() {}, onEnd: resolve, onError: () => resolve() },
+    );
+    const timer = this.timers.after(DELETE_MS, () => exchange.abort());
+    return promise.finally(() => timer.cancel());
+  }
+
+  onHead(head: ResponseHead): void {
+    // Only the first answer, the one to initialize, names the session.
+    if (this.#versionLine !== "" || this.hasSession || head.status < 200 || head.status >= 300) return;
+    const id = head.header("mcp-session-id");
+    if (id === undefined || id === "") return;
+    this.#sessionLine = headerLine("Mcp-Session-Id", id);
+    this.head = this.#sessionLine;
+  }
+
+  onMessage(message: Message): void {
+    this.#handlers?.onMessage(message);
+  }
+
+  onFault(fault: MessageFault): void {
+    this.#handlers?.onFault(fault);
+  }
+}

@@ -1,0 +1,14 @@
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+// Tab, visible ASCII, and the bytes of other text; no CR, LF, NUL or other control, nothing that is not one byte.
+const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/**
+ * One header line with its line end, as latin1 text. Throws on anything that could end the line early.
+ * The value stays out of the message, because it may be a credential.
+ */
+export function headerLine(name: string, value: string): string {
+  if (!TOKEN.test(name)) throw new Error(`not a valid header name: ${JSON.stringify(name)}`);
+  if (!VALUE.test(value))
+    throw new Error(`the value of header ${name} holds a control character or text that is not latin1`);
+  return `${name}: ${value}\r\n`;
+}

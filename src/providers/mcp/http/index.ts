@@ -1,0 +1,6 @@
+export { headerLine } from "./header-line.ts";
+export type { HttpClient, HttpClientOptions } from "./http-client.ts";
+export { createHttpClient } from "./http-client.ts";
+export type { HttpExchange, HttpFailure, HttpHandler, HttpSend } from "./http-exchange.ts";
+export type { TlsOptions } from "./open-socket.ts";
+export type { ResponseHead } from "./response-head.ts";

@@ -1,0 +1,45 @@
+import type { Socket } from "node:net";
+import { connect as connectTcp, isIP } from "node:net";
+import type { ConnectionOptions } from "node:tls";
+import { connect as connectTls } from "node:tls";
+
+export type TlsOptions = Pick<ConnectionOptions, "ca" | "cert" | "key" | "rejectUnauthorized" | "servername">;
+
+export type OpenedSocket = { socket: Socket; openEvent: "connect" | "secureConnect" };
+
+const READ_BYTES = 64 * 1024;
+const TCP_KEEP_ALIVE_MS = 30_000;
+
+/**
+ * Returns a function that opens sockets to `url` and hands over what they read as latin1 text.
+ * Reads go into one buffer for all sockets, so a read allocates nothing but its text. That is sound where libuv asks for
+ * the buffer, reads and calls back in one go; on Windows a read is pending on its buffer, so there each socket has its own.
+ */
+export function createSocketOpener(url: URL, tls: TlsOptions = {}): (onText: (text: string) => void) => OpenedSocket {
+  const isTls = url.protocol === "https:";
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  const port = url.port === "" ? (isTls ? 443 : 80) : Number(url.port);
+  const shared = process.platform === "win32" ? undefined : Buffer.allocUnsafeSlow(READ_BYTES);
+
+  return function openSocket(onText) {
+    const buffer = shared ?? Buffer.allocUnsafeSlow(READ_BYTES);
+    const options = {
+      host,
+      port,
+      noDelay: true,
+      keepAlive: true, // a stream may be silent for hours; without probes a vanished server would never be noticed
+      keepAliveInitialDelay: TCP_KEEP_ALIVE_MS,
+      onread: {
+        buffer,
+        callback(bytes: number) {
+          onText(buffer.toString("latin1", 0, bytes));
+          return true;
+        },
+      },
+    };
+    if (!isTls) return { socket: connectTcp(options), openEvent: "connect" };
+    const servername = isIP(host) === 0 ? { servername: host } : {};
+    const socket = connectTls({ ...options, ALPNProtocols: ["http/1.1"], ...servername, ...tls });
+    return { socket, openEvent: "secureConnect" };
+  };
+}

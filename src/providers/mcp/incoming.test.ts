@@ -1,0 +1,162 @@
+import { describe, expect, test, vi } from "vitest";
+import { FakeOut, fakeSession, toolCall } from "../../../tests/kit/fake-host.ts";
+import { skimMessage } from "../../wire/jsonrpc/index.ts";
+import { type Exchange, startHttpFixture } from "./fixtures/http-server.ts";
+import { openProvider } from "./fixtures/setup.ts";
+
+const RELATED = "io.modelcontextprotocol/related-task";
+const dropped = "isthmus_notices_dropped_total";
+
+/** A server with a GET stream, and a provider over it. `say` speaks on the newest stream. */
+async function openListening(session = fakeSession("a", { capabilities: { roots: {}, elicitation: {} } })) {
+  const calls: Exchange[] = [];
+  const answers: unknown[] = [];
+  const server = await startHttpFixture({
+    GET: (exchange) => void exchange.server.listeners.push(exchange.stream()),
+    "tools/call": (exchange) => void calls.push(exchange.stream()),
+    answer(exchange) {
+      answers.push(exchange.message);
+      exchange.raw("", 202, {});
+    },
+  });
+  const setup = await openProvider({ url: server.url });
+  return {
+    ...setup,
+    session,
+    calls,
+    answers,
+    say: (message: object) => server.listeners.at(-1)?.event({ jsonrpc: "2.0", ...message }),
+    raw: (text: string) => server.listeners.at(-1)?.event(text),
+    end: (call: Exchange | undefined, result: object = {}) => {
+      call?.event({ jsonrpc: "2.0", id: call.message.id, result });
+      call?.end();
+    },
+    async [Symbol.asyncDispose]() {
+      await setup.provider.close();
+      await server.stop();
+    },
+  };
+}
+
+describe("what a server says by itself", () => {
+  test("a ping is answered, on a shared session, too", async () => {
+    await using it = await openListening();
+    it.say({ id: "p", method: "ping" });
+    await vi.waitFor(() => expect(it.answers).toEqual([{ jsonrpc: "2.0", id: "p", result: {} }]));
+  });
+
+  test("with several calls in flight a question goes to the client itself, and can be taken back", async () => {
+    await using it = await openListening();
+    await it.provider.scope(it.session);
+    it.host.answer = () => new Promise(() => undefined);
+    const running = [1, 2].map(() => it.provider.run(toolCall("x", {}, { session: it.session }), new FakeOut()));
+    await vi.waitFor(() => expect(it.calls).toHaveLength(2));
+    it.say({ id: 0, method: "roots/list" });
+    await vi.waitFor(() => expect(it.host.asks).toHaveLength(1));
+    it.say({ method: "notifications/cancelled", params: { requestId: 0 } });
+    await vi.waitFor(() => expect(it.host.asks[0]?.signal.aborted).toBe(true));
+    for (const call of it.calls) it.end(call);
+    await Promise.all(running);
+    expect(it.answers).toEqual([]);
+  });
+
+  test("a question that cannot be put is answered with an error", async () => {
+    await using it = await openListening();
+    await it.provider.scope(it.session);
+    it.say({ id: 7, method: "elicitation/create", params: {} });
+    await vi.waitFor(() => expect(it.answers).toMatchObject([{ id: 7, error: { code: -32603 } }]));
+  });
+
+  test("what nobody can be tied to reaches a client's own session, and nobody on a shared one", async () => {
+    await using it = await openListening();
+    it.say({ method: "notifications/elicitation/complete", params: { elicitationId: "e" } });
+    await vi.waitFor(() => expect(it.meter.counts.get(`${dropped} unattributable`)).toBe(1));
+    await it.provider.scope(it.session);
+    it.say({ method: "notifications/elicitation/complete", params: { elicitationId: "e" } });
+    await vi.waitFor(() => expect(it.host.notices).toMatchObject([{ from: "test", to: { session: "a" } }]));
+    expect(it.host.notices[0]?.payload.frame?.text).toContain("elicitation/complete");
+  });
+
+  test("a log line on a shared session reaches its one principal", async () => {
+    await using it = await openListening();
+    const running = it.provider.run(toolCall("x", {}, { principal: { id: "p" } }), new FakeOut());
+    await vi.waitFor(() => expect(it.calls).toHaveLength(1));
+    it.end(it.calls[0]);
+    await running;
+    it.say({ method: "notifications/message", params: { level: "info", data: 1 } });
+    await vi.waitFor(() =>
+      expect(it.host.notices).toMatchObject([{ to: { principal: "p" }, method: "notifications/message" }]),
+    );
+  });
+
+  test("an updated resource is announced by its URI, also from the stream of a call", async () => {
+    await using it = await openListening();
+    const out = new FakeOut();
+    const running = it.provider.run(toolCall("x"), out);
+    await vi.waitFor(() => expect(it.calls).toHaveLength(1));
+    it.calls[0]?.event({ jsonrpc: "2.0", method: "notifications/resources/updated", params: { uri: "file:///ü" } });
+    it.end(it.calls[0]);
+    await running;
+    expect(it.host.notices).toMatchObject([{ to: { resource: "file:///ü" } }]);
+    expect(out.events).toHaveLength(1);
+  });
+
+  test("progress under a token that nobody gave is dropped", async () => {
+    await using it = await openListening();
+    const out = new FakeOut();
+    const running = it.provider.run(toolCall("x"), out);
+    await vi.waitFor(() => expect(it.calls).toHaveLength(1));
+    for (const progressToken of [it.calls[0]?.message.id, 999])
+      it.calls[0]?.event({ jsonrpc: "2.0", method: "notifications/progress", params: { progressToken, progress: 1 } });
+    it.end(it.calls[0]);
+    await running;
+    expect(out.events).toHaveLength(1);
+    expect(it.meter.counts.get(`${dropped} late`)).toBe(2);
+  });
+
+  test("progress of a task goes on under the client's own token", async () => {
+    await using it = await openListening();
+    const call = toolCall("x", {}, { input: { task: {}, _meta: { progressToken: "theirs" } }, principal: { id: "p" } });
+    const out = new FakeOut();
+    const running = it.provider.run(call, out);
+    await vi.waitFor(() => expect(it.calls).toHaveLength(1));
+    it.end(it.calls[0], { task: { taskId: "up", status: "working", ttl: null } });
+    await running;
+    expect(out.ends).toMatchObject([{ outcome: "task", ttlMs: 3_600_000 }]);
+    it.say({ method: "notifications/progress", params: { progressToken: it.calls[0]?.progressToken, progress: 2 } });
+    await vi.waitFor(() => expect(it.host.notices).toMatchObject([{ to: { principal: "p" } }]));
+    expect(it.host.notices[0]?.payload.value()).toEqual({ progressToken: "theirs", progress: 2 });
+  });
+
+  test("a message that two readers could read differently is refused, and the session lives on", async () => {
+    await using it = await openListening();
+    await it.provider.scope(it.session);
+    it.raw(
+      `{"jsonrpc":"2.0","id":9,"method":"elicitation/create","params":{"_meta":{"${RELATED}":{"taskId":"a","taskId":"b"}}}}`,
+    );
+    await vi.waitFor(() => expect(it.answers).toMatchObject([{ id: 9, error: { code: -32600 } }]));
+    it.raw("not JSON");
+    it.raw('{"jsonrpc":"2.0","id":9999,"result":{}}');
+    it.say({ id: 10, method: "ping" });
+    await vi.waitFor(() => expect(it.answers).toHaveLength(2));
+    expect(it.meter.counts.get("isthmus_events_late_total test")).toBe(1);
+  });
+
+  test("answers with what surrounded them in the client's message", async () => {
+    await using it = await openListening();
+    const out = new FakeOut();
+    const call = toolCall("x", {}, { session: it.session });
+    const running = it.provider.run(call, out);
+    await vi.waitFor(() => expect(it.calls).toHaveLength(1));
+    it.calls[0]?.event({ jsonrpc: "2.0", id: "q-1", method: "vendor/ask", params: { x: 1 } });
+    await vi.waitFor(() =>
+      expect(out.events).toMatchObject([{ type: "ask", asks: [{ kind: "raw", method: "vendor/ask" }] }]),
+    );
+    const text = '{"jsonrpc":"2.0","id":5,"result":{"y":2},"vendor":true}';
+    const { body } = skimMessage(text);
+    it.provider.reply(call.id, { type: "answer", answers: [{ key: "a1", outcome: "result", payload: body }] });
+    await vi.waitFor(() => expect(it.answers).toEqual([{ jsonrpc: "2.0", id: "q-1", result: { y: 2 }, vendor: true }]));
+    it.end(it.calls[0]);
+    await running;
+  });
+});

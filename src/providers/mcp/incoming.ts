@@ -1,0 +1,169 @@
+/**
+ * What the server says by itself: which call it belongs to, or which client, or nobody. What cannot be tied to a call or
+ * a client never reaches clients of several principals.
+ */
+import {
+  type AskKind,
+  decodeString,
+  jsonText,
+  type ListedKind,
+  type Notice,
+  type Payload,
+} from "../../contract/index.ts";
+import { answerText, errorText, type Message } from "../../wire/jsonrpc/index.ts";
+import { ASK_METHODS, LIST_CHANGED } from "../../wire/mcp/index.ts";
+import { EMPTY_OBJECT } from "./empty-object.ts";
+import type { RunningCall } from "./running-call.ts";
+import type { TaskEntry } from "./task-table.ts";
+import type { UpstreamSession } from "./upstream-session.ts";
+
+/** A question of the server that waits for its answer. */
+export type OpenAsk = {
+  /** The server's request id as it spelled it. */
+  readonly id: string;
+  /** The progress token the server gave, as JSON text: progress on the answer goes back under it. */
+  readonly token: string | undefined;
+  key: string;
+  /** In which call it was asked; undefined outside any. */
+  call?: RunningCall;
+  /** Outside any call: withdraws the question. */
+  readonly abort?: AbortController;
+};
+
+/** The capability that a client declares when it can be asked. */
+const ASK_CAPABILITIES: Readonly<Partial<Record<AskKind, string>>> = {
+  elicit: "elicitation",
+  sample: "sampling",
+  roots: "roots",
+};
+
+/** `call`: on whose stream it came, where streams are apart. */
+export function routeNotification(session: UpstreamSession, message: Message, call: RunningCall | undefined): void {
+  const everywhere = ROUTES[message.method];
+  const changed = changedKinds(message.method);
+  if (everywhere) everywhere(session, message);
+  else if (changed.length > 0) session.context.onListChanged(changed);
+  else routeOther(session, message, call);
+}
+
+/** Notifications that say themselves what they belong to, on whichever stream they come. */
+const ROUTES: Readonly<Record<string, (session: UpstreamSession, message: Message) => void>> = {
+  "notifications/progress": routeProgress,
+  "notifications/cancelled": withdrawAsk,
+  "notifications/tasks/status": routeTaskStatus,
+  "notifications/resources/updated": routeUpdated,
+};
+
+function routeOther(session: UpstreamSession, message: Message, call: RunningCall | undefined): void {
+  const { method } = message;
+  const isLog = method === "notifications/message";
+  const body = session.context.tasks.towardsClient(message.body);
+  const owner = call ?? (isLog ? soleOwner(session) : undefined);
+  if (!owner) notifyClient(session, method, body);
+  else if (isLog) owner.write({ type: "log", payload: body });
+  else owner.write({ type: "notice", method, payload: body });
+}
+
+function routeUpdated(session: UpstreamSession, { method, members, body }: Message): void {
+  const { host, provider: from } = session.context;
+  const uri = decodeString(members?.textOf("uri"));
+  if (uri !== undefined) host.notice({ from, to: { resource: uri }, method, payload: body });
+}
+
+function changedKinds(method: string): readonly ListedKind[] {
+  if (!method.endsWith("/list_changed")) return [];
+  return (Object.keys(LIST_CHANGED) as ListedKind[]).filter((kind) => LIST_CHANGED[kind] === method);
+}
+
+/** The one call in flight, unless what is said might be meant for another principal. */
+function soleOwner(session: UpstreamSession): RunningCall | undefined {
+  return session.context.client || session.context.principals.size === 1 ? session.onlyCall() : undefined;
+}
+
+/** Outside any call: to the client whose session it is; on a shared one only log lines, and only where there is one principal. */
+function notifyClient(session: UpstreamSession, method: string, payload: Payload): void {
+  const { client, principals, host, provider: from, meter } = session.context;
+  const [principal, ...others] = principals;
+  let to: Notice["to"] | undefined;
+  if (client) to = { session: client.id };
+  else if (method === "notifications/message" && principal !== undefined && others.length === 0) to = { principal };
+  if (to) host.notice({ from, to, method, payload });
+  else meter.count("isthmus_notices_dropped_total", "unattributable");
+}
+
+function routeProgress(session: UpstreamSession, message: Message): void {
+  const token = message.members?.textOf("progressToken") ?? "";
+  const call = session.callOf(token);
+  const task = session.waitingFor(token) ? undefined : session.context.tasks.findToken(token);
+  if (call?.token !== undefined) call.write({ type: "progress", payload: message.body });
+  else if (task?.token) {
+    notifyOwner(session, task, message.method, message.body.splice(["progressToken"], task.token.theirs));
+  } else session.context.meter.count("isthmus_notices_dropped_total", "late");
+}
+
+function routeTaskStatus(session: UpstreamSession, message: Message): void {
+  const { tasks, meter } = session.context;
+  const task = tasks.findUpstream(decodeString(message.members?.textOf("taskId")) ?? "");
+  const body = tasks.towardsClient(message.body);
+  if (task) notifyOwner(session, task, message.method, body.splice(["taskId"], jsonText(task.id)));
+  else meter.count("isthmus_notices_dropped_total", "unknown-task");
+}
+
+function notifyOwner(session: UpstreamSession, task: TaskEntry, method: string, body: Payload): void {
+  const { client, host, provider: from } = session.context;
+  host.notice({ from, to: client ? { session: client.id } : { principal: task.principal }, method, payload: body });
+}
+
+/** The server takes a question back. */
+function withdrawAsk(session: UpstreamSession, message: Message): void {
+  const open = session.asks.get(message.members?.textOf("requestId") ?? "");
+  if (!open) return;
+  if (open.call) open.call.write({ type: "notice", method: message.method, payload: message.body, key: open.key });
+  session.asks.delete(open.id);
+  open.abort?.abort();
+}
+
+/** `call`: on whose stream it came, where streams are apart. */
+export function routeRequest(session: UpstreamSession, message: Message, call: RunningCall | undefined): void {
+  const { client } = session.context;
+  const kind = ASK_METHODS[message.method] ?? "raw";
+  const capability = ASK_CAPABILITIES[kind];
+  const isDeclared = client && (capability === undefined || client.capabilities.at([capability]) !== undefined);
+  if (message.method === "ping") void session.send(answerText(message.id, "result", EMPTY_OBJECT));
+  else if (isDeclared && !session.asks.has(message.id)) openAsk(session, message, kind, call);
+  else void session.send(errorText(message.id, { code: -32601, message: "The client has not declared this." }));
+}
+
+function openAsk(session: UpstreamSession, message: Message, kind: AskKind, call: RunningCall | undefined): void {
+  const { tasks } = session.context;
+  const task = tasks.related(message.body);
+  const owner = call ?? (task && session.callAbout(task.id)) ?? session.onlyCall();
+  const token = message.body.text.includes('"progressToken"') ? message.body.at(["_meta", "progressToken"]) : undefined;
+  const ask = { kind, method: message.method, input: tasks.towardsClient(message.body) };
+  const open: OpenAsk = owner
+    ? { id: message.id, token, key: "" }
+    : { id: message.id, token, key: session.takeKey(), abort: new AbortController() };
+  session.asks.set(open.id, open);
+  if (owner) owner.ask(open, ask);
+  else void askClient(session, open, ask);
+}
+
+/** Asks the client outside any call, and answers the server in any case. */
+async function askClient(
+  session: UpstreamSession,
+  open: OpenAsk,
+  ask: { kind: AskKind; method: string; input: Payload },
+): Promise<void> {
+  const { client, host, tasks, log } = session.context;
+  const signal = open.abort?.signal;
+  if (!client || !signal) return;
+  let text: string;
+  try {
+    const answer = await host.ask(client, { ...ask, key: open.key }, signal);
+    text = answerText(open.id, answer.outcome, tasks.towardsServer(answer.payload));
+  } catch (error) {
+    log.debug("question outside a call not answered", { method: ask.method, cause: error });
+    text = errorText(open.id, { code: -32603, message: "The client cannot be asked now." });
+  }
+  if (session.asks.delete(open.id)) await session.send(text);
+}

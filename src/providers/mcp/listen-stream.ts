@@ -1,0 +1,112 @@
+/** The GET stream of a Streamable HTTP session: what the server says outside requests. Kept open as long as it may be. */
+import type { Timer } from "../../contract/index.ts";
+import { MessageFault } from "../../wire/jsonrpc/index.ts";
+import { createSseDecoder, type SseDecoder, type SseEvent } from "../../wire/sse/index.ts";
+import type { HttpExchange, HttpFailure, HttpHandler, ResponseHead } from "./http/index.ts";
+import type { HttpLink } from "./http-link.ts";
+import { lastEventLine } from "./post-stream.ts";
+import { readMessages } from "./read-messages.ts";
+
+const MIN_PAUSE_MS = 1000;
+const MAX_PAUSE_MS = 30_000;
+/** Servers that write no head before the first event shall not delay the first call for long. */
+const FIRST_HEAD_MS = 500;
+
+export class ListenStream implements HttpHandler {
+  readonly #link: HttpLink;
+  readonly #onExpired: () => void;
+  #exchange: HttpExchange | undefined;
+  #decoder: SseDecoder | undefined;
+  #lastEventId = "";
+  #retryMs = MIN_PAUSE_MS;
+  #tries = 0;
+  #wasOpen = false;
+  #isClosed = false;
+  #timer: Timer | undefined;
+  #onFirst: () => void = () => undefined;
+
+  constructor(link: HttpLink, onExpired: () => void) {
+    this.#link = link;
+    this.#onExpired = onExpired;
+  }
+
+  /** Resolves when the server has answered, or after half a second. */
+  open(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = this.#link.timers.after(FIRST_HEAD_MS, resolve);
+    this.#onFirst = () => {
+      timer.cancel();
+      resolve();
+    };
+    this.#connect();
+    return promise;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#timer?.cancel();
+    this.#exchange?.abort();
+    this.#onFirst();
+  }
+
+  onHead(head: ResponseHead): void {
+    this.#onFirst();
+    if (head.status === 200 && head.contentType === "text/event-stream") {
+      this.#wasOpen = true;
+      this.#tries = 0;
+      this.#decoder = createSseDecoder({
+        maxEventBytes: this.#link.maxBytes,
+        onEvent: (event) => this.#onEvent(event),
+      });
+      return;
+    }
+    this.#decoder = undefined;
+    if (head.status === 404 && this.#wasOpen) {
+      this.#isClosed = true;
+      this.#onExpired();
+    }
+    // 409: our former stream is still counted as open. Any other refusal means that there is no such stream.
+    else if (head.status !== 409 && head.status !== 429 && head.status < 500) this.#isClosed = true;
+  }
+
+  onData(text: string): void {
+    this.#decoder?.push(text);
+  }
+
+  onEnd(): void {
+    this.#reconnect();
+  }
+
+  onError(failure: HttpFailure): void {
+    if (!this.#isClosed && failure.reason !== "aborted")
+      this.#link.log.debug("upstream listening stream broke", { reason: failure.reason, cause: failure.cause });
+    this.#reconnect();
+  }
+
+  #onEvent(event: SseEvent): void {
+    if (event.id !== undefined) this.#lastEventId = event.id;
+    if (event.retry !== undefined) this.#retryMs = Math.min(event.retry, MAX_PAUSE_MS);
+    if (event.data === "" || event.type !== "message") return;
+    try {
+      for (const message of readMessages(event.data)) this.#link.onMessage(message);
+    } catch (error) {
+      if (!(error instanceof MessageFault)) throw error;
+      this.#link.onFault(error);
+    }
+  }
+
+  #connect(): void {
+    if (this.#isClosed) return;
+    const last = this.#lastEventId === "" ? "" : (lastEventLine(this.#lastEventId) ?? "");
+    this.#exchange = this.#link.streams.send({ method: "GET", head: this.#link.head + last }, this);
+  }
+
+  #reconnect(): void {
+    this.#onFirst();
+    this.#exchange = undefined;
+    if (this.#isClosed) return;
+    const pause = Math.min(this.#retryMs * 2 ** this.#tries, MAX_PAUSE_MS);
+    this.#tries = Math.min(this.#tries + 1, 8);
+    this.#timer = this.#link.timers.after(pause * (0.75 + Math.random() / 2), () => this.#connect());
+  }
+}

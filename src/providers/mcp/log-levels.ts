@@ -1,0 +1,36 @@
+/** The log level of one upstream session: the lowest of those its client sessions asked for. */
+import { decodeString, jsonText, type Payload, payload } from "../../contract/index.ts";
+import { LOG_LEVELS } from "../../wire/mcp/index.ts";
+import type { UpstreamSession } from "./upstream-session.ts";
+
+export class LogLevels {
+  readonly #wanted = new Map<string, number>();
+  #sent = -1;
+
+  /** Unknown levels are left out: the front has refused them already. */
+  want(session: string, input: Payload): void {
+    const level = LOG_LEVELS.indexOf(decodeString(input.at(["level"])) ?? "");
+    if (level >= 0) this.#wanted.set(session, level);
+  }
+
+  drop(session: string): void {
+    this.#wanted.delete(session);
+  }
+
+  /** A new session knows nothing of what its forerunner was told. */
+  reset(): void {
+    this.#sent = -1;
+  }
+
+  /** Tells the server when its level is not the one that is wanted now. */
+  apply(session: UpstreamSession): void {
+    const level = Math.min(...this.#wanted.values());
+    if (!Number.isFinite(level) || level === this.#sent) return;
+    if (session.agreement?.capabilities.at(["logging"]) === undefined) return;
+    this.#sent = level;
+    const params = payload(`{"level":${jsonText(LOG_LEVELS[level])}}`);
+    session
+      .request("logging/setLevel", params)
+      .catch((cause) => session.context.log.debug("log level not set", { cause }));
+  }
+}

@@ -1,0 +1,88 @@
+/** One MCP server in the config: how it is reached, and how its sessions are shared among clients. */
+import { z } from "zod";
+import { parseBytes, parseDurationMs } from "../../contract/index.ts";
+
+const TRANSPORTS = {
+  stdio: "stdio",
+  http: "http",
+  "streamable-http": "http",
+  streamableHttp: "http",
+  sse: "sse",
+} as const satisfies Record<string, McpTransportKind>;
+
+export type McpTransportKind = "stdio" | "http" | "sse";
+
+const amount = (parse: (text: string) => number | undefined, error: string) =>
+  z
+    .union([z.number().nonnegative(), z.string().refine((text) => parse(text) !== undefined, { error })])
+    .transform((value) => (typeof value === "number" ? value : (parse(value) as number)));
+const duration = () => amount(parseDurationMs, 'expected a duration such as "30s", "500ms" or "2m"');
+const size = () => amount(parseBytes, 'expected a size such as "16MiB" or "64KB"');
+
+/** The keys of a `[[servers]]` table that this provider reads. Secrets in `env` and `headers` are strings by now. */
+export const mcpServerShape = {
+  id: z.string().min(1).describe("What the server is called in lists, logs and paths."),
+  transport: z
+    .enum(Object.keys(TRANSPORTS) as [keyof typeof TRANSPORTS])
+    .optional()
+    .describe(
+      "How the server is reached; when absent, `stdio` where there is a `command` and `http` where there is a `url`.",
+    ),
+  command: z.string().min(1).optional().describe("The program to start (stdio)."),
+  args: z.array(z.string()).default([]).describe("Arguments of the program, passed as they are."),
+  cwd: z.string().optional().describe("The directory in which the program starts."),
+  env: z
+    .record(z.string(), z.string())
+    .default({})
+    .describe("Environment variables of the program, added to the few harmless ones it inherits."),
+  url: z
+    .string()
+    .refine((text) => /^https?:\/\//.test(text) && URL.canParse(text), { error: "expected an http(s) URL" })
+    .optional()
+    .describe("The endpoint of the server (http, sse). It may be loopback or private, because an operator wrote it."),
+  headers: z.record(z.string(), z.string()).default({}).describe("Headers sent with every request (http, sse)."),
+  sessions: z
+    .enum(["auto", "shared", "per-client"])
+    .default("auto")
+    .describe(
+      "Whether clients share one upstream session or have one each. `auto`: one each for clients that can be asked " +
+        "questions and for servers that issue session ids, shared otherwise.",
+    ),
+  timeout: duration().optional().describe("How long a call to this server may take; goes before the gateway's own."),
+  idle: duration()
+    .optional()
+    .describe(
+      "How long an upstream session is kept without calls. Default: 10 minutes for a client's own, for ever for the shared one.",
+    ),
+  restart: z
+    .enum(["on-failure", "never"])
+    .default("on-failure")
+    .describe("Whether the shared session is opened again after it was lost; with growing, randomised pauses."),
+  maxSessions: z
+    .number()
+    .int()
+    .positive()
+    .default(256)
+    .describe("How many clients may have an upstream session of their own."),
+  maxMessage: size()
+    .default(16 * 1024 * 1024)
+    .describe("The largest message the server may send."),
+} as const;
+
+export const mcpServerSchema = z.strictObject(mcpServerShape);
+
+type Parsed = z.output<typeof mcpServerSchema>;
+
+export type McpConfig = Omit<Parsed, "transport"> & { readonly transport: McpTransportKind };
+
+/** Settles which transport is meant. Throws an Error that names the key and what would be right. */
+export function mcpConfig(parsed: Parsed): McpConfig {
+  const named = parsed.transport === undefined ? undefined : TRANSPORTS[parsed.transport];
+  const transport = named ?? (parsed.command === undefined ? "http" : "stdio");
+  const missing = transport === "stdio" ? "command" : "url";
+  if (parsed[missing] === undefined)
+    throw new Error(`${missing}: expected a value for transport "${transport}", found none`);
+  const other = transport === "stdio" ? "url" : "command";
+  if (parsed[other] !== undefined) throw new Error(`${other}: not used with transport "${transport}"`);
+  return { ...parsed, transport };
+}

@@ -1,0 +1,29 @@
+import { type ErrorCode, GatewayError, type ProviderStatus } from "../../contract/index.ts";
+import { type UpstreamFailure, UpstreamFault } from "./transport.ts";
+
+/** What a failed request means to the call that made it. */
+const CALL_CODES = {
+  unreachable: "PROVIDER_UNREACHABLE",
+  lost: "OUTCOME_UNKNOWN",
+  invalid: "PROVIDER_FAILED",
+  auth: "PROVIDER_UNREACHABLE",
+  expired: "PROVIDER_UNREACHABLE",
+} as const satisfies Record<UpstreamFailure["kind"], ErrorCode>;
+
+/** What a failed opening says about the server. */
+export const OPEN_STATUS = {
+  unreachable: "unreachable",
+  lost: "unreachable",
+  invalid: "invalid",
+  auth: "auth_required",
+  expired: "unreachable",
+} as const satisfies Record<UpstreamFailure["kind"], ProviderStatus>;
+
+export function gatewayError(failure: UpstreamFailure): GatewayError {
+  return new GatewayError(CALL_CODES[failure.kind], { message: failure.message, cause: failure.cause });
+}
+
+export function failureOf(thrown: unknown): UpstreamFailure {
+  if (thrown instanceof UpstreamFault) return thrown.failure;
+  return { kind: "invalid", message: "The gateway could not talk to the server.", cause: thrown };
+}

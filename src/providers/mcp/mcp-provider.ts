@@ -1,0 +1,271 @@
+/**
+ * An MCP server as a provider: chooses the upstream session of each call and starts the call on it. Sessions themselves
+ * live in session-slot.ts, what happens to a call in running-call.ts.
+ */
+import {
+  type Call,
+  type CallReply,
+  type Clock,
+  FlightTable,
+  GatewayError,
+  type Host,
+  type Log,
+  type Meter,
+  type Out,
+  type Payload,
+  type Provider,
+  type Scope,
+  type SessionRef,
+  type Timer,
+  type Timers,
+} from "../../contract/index.ts";
+import { notificationText } from "../../wire/jsonrpc/index.ts";
+import { ClientSlots } from "./client-slots.ts";
+import { createTransports, type Transports } from "./create-transports.ts";
+import { EMPTY_OBJECT } from "./empty-object.ts";
+import type { McpConfig } from "./mcp-config.ts";
+import { RunningCall } from "./running-call.ts";
+import { SessionSlot } from "./session-slot.ts";
+import type { Watchdog } from "./stdio/index.ts";
+import { uriOf, uriParams } from "./subscriptions.ts";
+import { within } from "./within.ts";
+
+export type McpDeps = {
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly log: Log;
+  readonly meter: Meter;
+  /** The few harmless variables a child inherits are taken from here. */
+  readonly parentEnv: Readonly<Record<string, string | undefined>>;
+  /** One for the whole gateway: ends the children of a gateway that was killed. */
+  readonly watchdog: Watchdog;
+  /** What the shared session calls itself towards servers. */
+  readonly version?: string;
+};
+
+const CLIENT_IDLE_MS = 10 * 60_000;
+const MAX_SWEEP_MS = 30_000;
+/** How long a call waits for a session that is being opened: of the shared one, and of the client's own. */
+const SHARED_PATIENCE_MS = 5000;
+const CLIENT_PATIENCE_MS = 30_000;
+const CLOSE_MS = 10_000;
+
+export function mcpProvider(config: McpConfig, deps: McpDeps): Provider {
+  return new McpProvider(config, deps);
+}
+
+class McpProvider implements Provider {
+  readonly id: string;
+  readonly #config: McpConfig;
+  readonly #deps: McpDeps;
+  readonly #log: Log;
+  readonly #transports: Transports;
+  readonly #running = new FlightTable<RunningCall>();
+  /** Which slot runs which task, by the gateway's id. */
+  readonly #taskSlots = new Map<string, SessionSlot>();
+  readonly #clients: ClientSlots;
+  #host: Host | undefined;
+  #shared: SessionSlot | undefined;
+  #sweeper: Timer | undefined;
+  #isClosed = false;
+
+  constructor(config: McpConfig, deps: McpDeps) {
+    this.id = config.id;
+    this.#config = config;
+    this.#deps = deps;
+    this.#log = deps.log.child({ provider: config.id });
+    this.#transports = createTransports(config, { ...deps, log: this.#log });
+    this.#clients = new ClientSlots({
+      create: (client) => this.#createSlot(client),
+      clock: deps.clock,
+      max: config.maxSessions,
+    });
+  }
+
+  async open(host: Host, signal: AbortSignal): Promise<void> {
+    this.#host = host;
+    signal.addEventListener("abort", () => void this.close(), { once: true });
+    host.state({ status: "starting" });
+    const shared = this.#createSlot(undefined);
+    this.#shared = shared;
+    this.#scheduleSweep();
+    // A failed opening is told by `state`; what happens next is up to the slot.
+    await shared.open().then(
+      () => shared.listed(),
+      () => undefined,
+    );
+  }
+
+  #createSlot(client: SessionRef | undefined): SessionSlot {
+    const host = this.#host;
+    if (!host) throw new GatewayError("NOT_READY");
+    const { clock, timers, meter, version = "0" } = this.#deps;
+    return new SessionSlot({
+      provider: this.id,
+      gatewayVersion: version,
+      client,
+      host,
+      clock,
+      timers,
+      meter,
+      log: this.#log,
+      isKept: client === undefined && this.#config.restart === "on-failure",
+      patienceMs: client ? CLIENT_PATIENCE_MS : SHARED_PATIENCE_MS,
+      createTransport: () => this.#transports.create(),
+      isOtherWorthTrying: (failure) => this.#transports.isOtherWorthTrying(failure),
+      onTask: (id, slot) => this.#taskSlots.set(id, slot),
+      onState: (state) => {
+        if (!client && !this.#isClosed) host.state(state);
+      },
+    });
+  }
+
+  readonly run = (call: Call, out: Out): Promise<void> => {
+    const running = new RunningCall(call, out, this.#onSettled);
+    running.key = this.#running.add(running);
+    try {
+      this.#dispatch(call, running);
+    } catch (error) {
+      running.fail(GatewayError.from(error));
+    }
+    return running.settled;
+  };
+
+  readonly #onSettled = (running: RunningCall): void => {
+    this.#running.delete(running.key);
+  };
+
+  #dispatch(call: Call, running: RunningCall): void {
+    const slot = this.#slotOf(call);
+    if (!slot.client && slot.principals.size < 2) slot.principals.add(call.principal.id);
+    if (call.verb === "subscribe") this.#subscribe(call, slot, running);
+    else this.#start(call, slot, running);
+  }
+
+  #start(call: Call, slot: SessionSlot, running: RunningCall): void {
+    slot.lastUsed = this.#deps.clock.now();
+    const { ready } = slot;
+    if (ready) running.start(ready);
+    else
+      slot.acquire(call.deadline).then(
+        (session) => running.start(session),
+        (error) => running.fail(GatewayError.from(error)),
+      );
+  }
+
+  #subscribe(call: Call, slot: SessionSlot, running: RunningCall): void {
+    if (this.#isAnsweredHere(call, slot)) running.endWith(EMPTY_OBJECT);
+    else {
+      this.#start(call, slot, running);
+      void this.#rememberSubscription(call, slot, running);
+    }
+  }
+
+  #slotOf(call: Call): SessionSlot {
+    const taskSlot = call.resumes === undefined ? undefined : this.#taskSlots.get(call.resumes);
+    return taskSlot ?? this.#slotOfSession(call.session);
+  }
+
+  #slotOfSession(session: SessionRef | undefined): SessionSlot {
+    const shared = this.#shared;
+    if (!shared || this.#isClosed) throw new GatewayError("NOT_READY");
+    return session && this.#hasOwnSession(session, shared) ? this.#clients.take(session) : shared;
+  }
+
+  #hasOwnSession(session: SessionRef, shared: SessionSlot): boolean {
+    if (session.isEphemeral || this.#config.sessions === "shared") return false;
+    return this.#config.sessions === "per-client" || session.canBeAsked || shared.issuesSessions;
+  }
+
+  /** On a shared session the server hears only of the first subscription to a resource, and of the end of the last. */
+  #isAnsweredHere(call: Call, slot: SessionSlot): boolean {
+    const uri = uriOf(call.input);
+    const { session } = call;
+    if (slot.client || !session || session.isEphemeral || uri === undefined) return false;
+    if (call.method === "resources/unsubscribe") return !slot.subscriptions.drop(uri, session.id);
+    if (call.method !== "resources/subscribe" || slot.subscriptions.isNew(uri)) return false;
+    slot.subscriptions.hold(uri, session.id);
+    return true;
+  }
+
+  async #rememberSubscription(call: Call, slot: SessionSlot, running: RunningCall): Promise<void> {
+    const uri = uriOf(call.input);
+    const { session } = call;
+    if (!session || session.isEphemeral || uri === undefined) return;
+    if (call.method === "resources/unsubscribe") slot.subscriptions.drop(uri, session.id);
+    else if (await running.gotResult()) slot.subscriptions.hold(uri, session.id);
+  }
+
+  reply(callId: string, reply: CallReply): void {
+    // Answers and cancels are rare, calls are not: looking for the call here is cheaper than keeping an index of them.
+    for (const running of this.#running.values()) if (running.call.id === callId) running.reply(reply);
+  }
+
+  async scope(session: SessionRef): Promise<Scope> {
+    try {
+      const slot = this.#slotOfSession(session);
+      if (!slot.client) return "shared";
+      await slot.acquire(Number.POSITIVE_INFINITY);
+      await slot.listed();
+      return slot.scope;
+    } catch (error) {
+      // Better the list that everybody sees than none; calls will say what is wrong.
+      this.#log.warn("no upstream session for a client", { session: session.id, cause: error });
+      return "shared";
+    }
+  }
+
+  notify(session: SessionRef, method: string, input: Payload): void {
+    const own = this.#clients.get(session.id);
+    if (method === "logging/setLevel") this.#setLevel(session, input);
+    else if (own?.ready) void own.ready.send(notificationText(method, own.tasks.towardsServer(input)));
+  }
+
+  #setLevel(session: SessionRef, input: Payload): void {
+    const shared = this.#shared;
+    if (!shared || session.isEphemeral) return;
+    try {
+      const slot = this.#slotOfSession(session);
+      slot.levels.want(session.id, input);
+      if (slot.ready) slot.levels.apply(slot.ready);
+    } catch (error) {
+      this.#log.debug("log level not kept", { session: session.id, cause: error });
+    }
+  }
+
+  release(session: SessionRef): void {
+    const shared = this.#shared;
+    if (!shared) return;
+    if (this.#clients.release(session.id)) this.#host?.offer(`session:${session.id}`, []);
+    shared.levels.drop(session.id);
+    for (const uri of shared.subscriptions.dropSession(session.id))
+      shared.ready?.request("resources/unsubscribe", uriParams(uri)).catch(() => undefined);
+    if (shared.ready) shared.levels.apply(shared.ready);
+  }
+
+  #scheduleSweep(): void {
+    const { idle = CLIENT_IDLE_MS } = this.#config;
+    this.#sweeper = this.#deps.timers.after(Math.min(idle / 4, MAX_SWEEP_MS), () => {
+      this.#sweep(idle);
+      if (!this.#isClosed) this.#scheduleSweep();
+    });
+  }
+
+  #sweep(idleMs: number): void {
+    const now = this.#deps.clock.now();
+    this.#clients.sweep(idleMs, (id) => this.#taskSlots.delete(id));
+    for (const task of this.#shared?.tasks.sweep(now) ?? []) this.#taskSlots.delete(task.id);
+    const shared = this.#shared;
+    if (this.#config.idle === undefined || !shared?.ready || !shared.isIdle) return;
+    if (now - shared.lastUsed >= idleMs) void shared.sleep();
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#sweeper?.cancel();
+    await within(this.#deps.timers, CLOSE_MS, Promise.all([this.#shared?.close(), this.#clients.close()]));
+    for (const running of this.#running.values())
+      running.fail(new GatewayError("CANCELLED", { message: "The gateway is closing." }));
+    this.#transports.close();
+  }
+}

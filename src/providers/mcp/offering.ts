@@ -1,0 +1,84 @@
+/** What the sessions of one slot offer: listed when a session opens and whenever the server says that a list has changed. */
+import {
+  type Host,
+  LISTED_KINDS,
+  type ListedKind,
+  type Log,
+  type ProviderState,
+  type Scope,
+} from "../../contract/index.ts";
+import { collectOffers } from "./listing.ts";
+import { failureOf } from "./mcp-errors.ts";
+import { createRelister } from "./relister.ts";
+import type { UpstreamFailure } from "./transport.ts";
+import type { UpstreamSession } from "./upstream-session.ts";
+
+export type OfferingOptions = {
+  readonly scope: Scope;
+  readonly host: Host;
+  readonly log: Log;
+  /** The session to ask; what a former one answers is not told any more. */
+  current(): UpstreamSession | undefined;
+  onState(state: ProviderState): void;
+  /** The server would not be listed because of the session, not because of the list. */
+  onTrouble(session: UpstreamSession, failure: UpstreamFailure): void;
+};
+
+export class Offering {
+  readonly #options: OfferingOptions;
+  readonly #relist: (kinds: readonly ListedKind[]) => Promise<void>;
+  #listed: Promise<void> = Promise.resolve();
+  #lastState: ProviderState | undefined;
+
+  constructor(options: OfferingOptions) {
+    this.#options = options;
+    this.#relist = createRelister((kinds) => this.#list(kinds));
+  }
+
+  /** Resolves when everything has been offered or has failed once since the last `begin`. */
+  get listed(): Promise<void> {
+    return this.#listed;
+  }
+
+  /** A session has been opened. */
+  begin(): void {
+    this.#listed = this.#relist(LISTED_KINDS);
+  }
+
+  change(kinds: readonly ListedKind[]): void {
+    void this.#relist(kinds);
+  }
+
+  /** Says a state once, however often the server is listed in it. */
+  tell(state: ProviderState): void {
+    const { status, message, about } = state;
+    const last = this.#lastState;
+    if (last?.status === status && last.message === message && last.about?.capabilities === about?.capabilities) return;
+    this.#lastState = state;
+    this.#options.onState(state);
+  }
+
+  async #list(kinds: readonly ListedKind[]): Promise<void> {
+    const { host, log, scope } = this.#options;
+    const session = this.#options.current();
+    if (!session?.agreement) return;
+    const { capabilities, instructions } = session.agreement;
+    try {
+      const request = session.request.bind(session);
+      const { offers, refused } = await collectOffers({ capabilities, log, request }, kinds);
+      if (this.#options.current() !== session) return;
+      if (offers.length > 0) host.offer(scope, offers);
+      const about = { capabilities, ...(instructions === undefined ? {} : { instructions }) };
+      if (refused.length > 0) this.tell({ status: "invalid", message: refused.join("; "), about });
+      else this.tell({ status: "ok", about });
+    } catch (error) {
+      if (this.#options.current() === session) this.#listingFailed(session, failureOf(error));
+    }
+  }
+
+  #listingFailed(session: UpstreamSession, failure: UpstreamFailure): void {
+    this.#options.log.warn("server could not be listed", { reason: failure.message, cause: failure.cause });
+    if (failure.kind === "expired" || failure.kind === "auth") this.#options.onTrouble(session, failure);
+    else this.tell({ status: "invalid", message: failure.message });
+  }
+}

@@ -1,0 +1,48 @@
+import type { Timer, Timers } from "../../contract/index.ts";
+import type { Message } from "../../wire/jsonrpc/index.ts";
+import { routeNotification, routeRequest } from "./incoming.ts";
+import { type RequestSink, type RequestStream, type UpstreamFailure, UpstreamFault } from "./transport.ts";
+import type { UpstreamSession } from "./upstream-session.ts";
+
+/** A request of our own that waits for its answer, for a limited time. */
+export class PendingAnswer implements RequestSink {
+  id = "";
+  readonly answer: Promise<Message>;
+  stream: RequestStream | undefined;
+  readonly #session: UpstreamSession;
+  readonly #timer: Timer;
+  readonly #resolve: (message: Message) => void;
+  readonly #reject: (fault: UpstreamFault) => void;
+
+  constructor(session: UpstreamSession, timers: Timers, timeoutMs: number) {
+    const { promise, resolve, reject } = Promise.withResolvers<Message>();
+    this.answer = promise;
+    promise.catch(() => undefined); // it may fail before anybody waits for it
+    this.#session = session;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    this.#timer = timers.after(timeoutMs, () =>
+      this.onFailure({ kind: "lost", message: `The server did not answer within ${timeoutMs / 1000} s.` }),
+    );
+  }
+
+  onMessage(message: Message): void {
+    if (message.kind === "notification") routeNotification(this.#session, message, undefined);
+    else if (message.kind === "request") routeRequest(this.#session, message, undefined);
+    else {
+      this.#settle();
+      this.#resolve(message);
+    }
+  }
+
+  onFailure(failure: UpstreamFailure): void {
+    this.#settle();
+    this.stream?.abort();
+    this.#reject(new UpstreamFault(failure));
+  }
+
+  #settle(): void {
+    this.#timer.cancel();
+    this.#session.forget(this.id);
+  }
+}

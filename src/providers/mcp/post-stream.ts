@@ -1,0 +1,215 @@
+/**
+ * One request of a Streamable HTTP session, from its POST to its answer: as JSON, as a stream, or as a stream that the
+ * server cuts and we take up again with Last-Event-ID.
+ */
+import type { Timer } from "../../contract/index.ts";
+import { type Message, MessageFault } from "../../wire/jsonrpc/index.ts";
+import { createSseDecoder, type SseDecoder, type SseEvent } from "../../wire/sse/index.ts";
+import { type HttpExchange, type HttpFailure, type HttpHandler, headerLine, type ResponseHead } from "./http/index.ts";
+import { describeHttpFailure, describeStatus, type HttpLink } from "./http-link.ts";
+import { readMessages } from "./read-messages.ts";
+import type { RequestSink, RequestStream, UpstreamFailure } from "./transport.ts";
+
+const DEFAULT_RETRY_MS = 1000;
+const MAX_RETRY_MS = 60_000;
+/** Failed tries in a row to take a stream up again. A server that lets us in and ends the stream again is polled on. */
+const MAX_RESUME_TRIES = 5;
+const MAX_ERROR_BYTES = 64 * 1024;
+/** How long a stream may stay open after its answer before we close it. */
+const LINGER_MS = 2000;
+
+export class PostStream implements HttpHandler, RequestStream {
+  readonly #link: HttpLink;
+  readonly #sink: RequestSink;
+  #exchange: HttpExchange | undefined;
+  #mode: "json" | "sse" | "none" | "error" = "none";
+  #status = 0;
+  #body = "";
+  #decoder: SseDecoder | undefined;
+  #lastEventId: string | undefined;
+  #retryMs = DEFAULT_RETRY_MS;
+  #tries = 0;
+  #isResumed = false;
+  #isPaused = false;
+  /** The sink has its answer or failure, or wants none. */
+  #isOver = false;
+  #timer: Timer | undefined;
+
+  constructor(link: HttpLink, sink: RequestSink, text: string) {
+    this.#link = link;
+    this.#sink = sink;
+    this.#exchange = link.posts.send({ method: "POST", head: link.head, body: text }, this);
+  }
+
+  pause(): void {
+    this.#isPaused = true;
+    this.#exchange?.pause();
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    this.#exchange?.resume();
+  }
+
+  abort(): void {
+    this.#isOver = true;
+    this.#timer?.cancel();
+    this.#exchange?.abort();
+  }
+
+  onHead(head: ResponseHead): void {
+    this.#link.onHead(head);
+    this.#status = head.status;
+    const isOk = head.status >= 200 && head.status < 300;
+    if (!isOk) this.#mode = "error";
+    else if (head.contentType === "application/json") this.#mode = "json";
+    else if (head.contentType === "text/event-stream") this.#startEvents();
+    else this.#mode = "none";
+  }
+
+  #startEvents(): void {
+    this.#mode = "sse";
+    this.#tries = 0;
+    this.#decoder = createSseDecoder({ maxEventBytes: this.#link.maxBytes, onEvent: (event) => this.#onEvent(event) });
+  }
+
+  onData(text: string): void {
+    if (this.#mode === "sse") this.#decoder?.push(text);
+    else if (this.#mode === "json") {
+      if (this.#body.length + text.length > this.#link.maxBytes) this.#refuseBody("The server's answer is too large.");
+      else this.#body += text;
+    } else if (this.#mode === "error" && this.#body.length < MAX_ERROR_BYTES) this.#body += text;
+  }
+
+  onEnd(): void {
+    this.#exchange = undefined;
+    this.#timer?.cancel();
+    if (this.#isOver) return;
+    if (this.#mode === "sse") {
+      if (this.#lastEventId !== undefined) this.#sink.onHangUp?.(this.#retryMs);
+      this.#resumeOrFail({ kind: "lost", message: "The server ended the stream without an answer." });
+    } else if (this.#isResumed)
+      this.#fail({ kind: "lost", message: "The server did not let the stream be taken up again." });
+    else if (this.#mode === "json") this.#takeBody();
+    else if (this.#mode === "error") this.#takeError();
+    else this.#fail({ kind: "invalid", message: `The server answered HTTP ${this.#status} without a message.` });
+  }
+
+  onError(failure: HttpFailure): void {
+    this.#exchange = undefined;
+    this.#timer?.cancel();
+    if (this.#isOver) return;
+    if (failure.cause instanceof MessageFault) this.#fail(invalidMessage(failure.cause));
+    else if (this.#mode === "sse" && failure.reason === "malformed")
+      this.#fail({ kind: "invalid", message: "The server's stream cannot be read.", cause: failure.cause });
+    else if (this.#mode === "sse" || this.#isResumed)
+      this.#resumeOrFail(describeHttpFailure({ ...failure, sent: true }));
+    else this.#fail(describeHttpFailure(failure));
+  }
+
+  #refuseBody(message: string): void {
+    const exchange = this.#exchange;
+    this.#fail({ kind: "invalid", message });
+    exchange?.abort();
+  }
+
+  #takeBody(): void {
+    try {
+      for (const message of readMessages(this.#body)) this.#take(message);
+      if (!this.#isOver) this.#fail({ kind: "invalid", message: "The server answered something else than was asked." });
+    } catch (error) {
+      if (!(error instanceof MessageFault)) throw error;
+      this.#fail(invalidMessage(error));
+    }
+  }
+
+  /** An error status may still carry the JSON-RPC answer. */
+  #takeError(): void {
+    const plain = describeStatus(this.#status, this.#link.hasSession);
+    const message = plain.kind === "auth" ? undefined : soleMessage(this.#body);
+    const isForNobody = message?.outcome === "fault" && message.id === "null";
+    if (message?.kind === "response" && message.id === this.#sink.id) this.#take(message);
+    else if (plain.kind === "invalid" && isForNobody)
+      this.#fail({
+        ...plain,
+        message: faultMessage(message) ?? plain.message,
+        isTurnedAway: this.#status === 400 && this.#link.hasSession,
+      });
+    else this.#fail(plain);
+  }
+
+  #onEvent(event: SseEvent): void {
+    if (event.id !== undefined) this.#lastEventId = event.id;
+    if (event.retry !== undefined) this.#retryMs = Math.min(event.retry, MAX_RETRY_MS);
+    if (event.data === "" || event.type !== "message") return;
+    for (const message of readMessages(event.data)) this.#take(message);
+  }
+
+  #take(message: Message): void {
+    const isAnswer = message.kind === "response";
+    if (this.#isOver || (isAnswer && message.id !== this.#sink.id)) this.#link.onMessage(message);
+    else {
+      if (isAnswer) this.#linger();
+      this.#sink.onMessage(message);
+    }
+  }
+
+  /** The server ends the stream after its answer; one that does not shall not keep the socket. */
+  #linger(): void {
+    this.#isOver = true;
+    if (this.#mode === "sse") this.#timer = this.#link.timers.after(LINGER_MS, () => this.#exchange?.abort());
+  }
+
+  #resumeOrFail(failure: UpstreamFailure): void {
+    const head = this.#lastEventId === undefined ? undefined : lastEventLine(this.#lastEventId);
+    if (head === undefined || this.#tries >= MAX_RESUME_TRIES) this.#fail(failure);
+    else {
+      const pause = this.#retryMs * 2 ** this.#tries;
+      this.#tries++;
+      this.#timer = this.#link.timers.after(Math.min(pause, MAX_RETRY_MS), () => this.#resumeStream(head));
+    }
+  }
+
+  #resumeStream(head: string): void {
+    this.#isResumed = true;
+    this.#mode = "none";
+    this.#exchange = this.#link.streams.send({ method: "GET", head: this.#link.head + head }, this);
+    if (this.#isPaused) this.#exchange.pause();
+  }
+
+  #fail(failure: UpstreamFailure): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#sink.onFailure(failure);
+  }
+}
+
+/** The header that asks for what came after that event; undefined when the id cannot stand in a header. */
+export function lastEventLine(id: string): string | undefined {
+  try {
+    return headerLine("Last-Event-ID", id);
+  } catch {
+    return undefined;
+  }
+}
+
+function invalidMessage(fault: MessageFault): UpstreamFailure {
+  return { kind: "invalid", message: "The server's answer is not a valid message.", cause: fault };
+}
+
+function soleMessage(text: string): Message | undefined {
+  try {
+    return readMessages(text)[0];
+  } catch {
+    return undefined;
+  }
+}
+
+function faultMessage(message: Message): string | undefined {
+  try {
+    const { message: text } = message.body.value() as { message?: unknown };
+    return typeof text === "string" ? text.slice(0, 500) : undefined;
+  } catch {
+    return undefined;
+  }
+}

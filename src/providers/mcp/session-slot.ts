@@ -1,0 +1,273 @@
+/**
+ * The place of one upstream session: the shared one, or one client's. Opens a session when it is needed, one at a time,
+ * and another when that one is lost; keeps what must outlive them: tasks, subscriptions, the log level.
+ */
+import {
+  type Clock,
+  GatewayError,
+  type Host,
+  type ListedKind,
+  type Log,
+  type Meter,
+  type ProviderState,
+  type Scope,
+  type SessionRef,
+  type Timer,
+  type Timers,
+} from "../../contract/index.ts";
+import { LogLevels } from "./log-levels.ts";
+import { failureOf, OPEN_STATUS } from "./mcp-errors.ts";
+import { Offering } from "./offering.ts";
+import { Backoff } from "./restart.ts";
+import { Subscriptions } from "./subscriptions.ts";
+import { TaskTable } from "./task-table.ts";
+import { type UpstreamFailure, UpstreamFault, type UpstreamTransport } from "./transport.ts";
+import { type SessionContext, UpstreamSession } from "./upstream-session.ts";
+import { within } from "./within.ts";
+
+export type SlotOptions = {
+  readonly provider: string;
+  readonly gatewayVersion: string;
+  readonly client: SessionRef | undefined;
+  readonly host: Host;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly log: Log;
+  readonly meter: Meter;
+  /** Opened again by itself after it was lost. */
+  readonly isKept: boolean;
+  /** How long a call waits for a session, at most. */
+  readonly patienceMs: number;
+  createTransport(): UpstreamTransport;
+  /** True: another kind of transport may reach the server, so it is worth another try at once. */
+  isOtherWorthTrying(failure: UpstreamFailure): boolean;
+  onTask(id: string, slot: SessionSlot): void;
+  onState(state: ProviderState): void;
+};
+
+// Invariants:
+//  1. At most one of `ready` and `#opening` is set.
+//  2. A session that is neither `ready` nor being opened is closed, or closes with its last request.
+export class SessionSlot implements SessionContext {
+  readonly tasks: TaskTable;
+  readonly principals = new Set<string>();
+  readonly subscriptions = new Subscriptions();
+  readonly levels = new LogLevels();
+  readonly provider: string;
+  readonly gatewayVersion: string;
+  readonly client: SessionRef | undefined;
+  readonly host: Host;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly log: Log;
+  readonly meter: Meter;
+  /** The session that takes calls now. */
+  ready: UpstreamSession | undefined;
+  lastUsed: number;
+  issuesSessions = false;
+  isClosed = false;
+  readonly #options: SlotOptions;
+  readonly #backoff = new Backoff();
+  readonly #offering: Offering;
+  readonly #leaving = new Set<UpstreamSession>();
+  #opening: Promise<UpstreamSession> | undefined;
+  /** The session in its handshake. */
+  #candidate: UpstreamSession | undefined;
+  #pause: { readonly timer: Timer; readonly end: () => void } | undefined;
+  #lastFailure: UpstreamFailure | undefined;
+
+  constructor(options: SlotOptions) {
+    this.#options = options;
+    this.tasks = new TaskTable((task) => options.onTask(task.id, this));
+    this.provider = options.provider;
+    this.gatewayVersion = options.gatewayVersion;
+    this.client = options.client;
+    this.host = options.host;
+    this.clock = options.clock;
+    this.timers = options.timers;
+    this.log = options.client ? options.log.child({ session: options.client.id }) : options.log;
+    this.meter = options.meter;
+    this.lastUsed = options.clock.now();
+    this.#offering = new Offering({
+      scope: this.scope,
+      host: this.host,
+      log: this.log,
+      current: () => this.ready,
+      onState: options.onState,
+      onTrouble: (session, failure) => this.onTrouble(session, failure),
+    });
+  }
+
+  get scope(): Scope {
+    return this.client ? `session:${this.client.id}` : "shared";
+  }
+
+  /** Nothing would be lost if its session were closed now. */
+  get isIdle(): boolean {
+    return (
+      (this.ready?.pending.size ?? 0) === 0 && !this.#opening && this.tasks.size === 0 && this.subscriptions.size === 0
+    );
+  }
+
+  /** The session, opened if need be. Rejects with GatewayError when there is none in time. */
+  async acquire(deadline: number): Promise<UpstreamSession> {
+    if (this.ready) return this.ready;
+    const now = this.clock.now();
+    const patience = Math.max(0, Math.min(deadline - now, this.#options.patienceMs));
+    const mayOpen = this.client !== undefined || this.#options.isKept || !this.#lastFailure;
+    if (this.isClosed || !mayOpen || this.#backoff.notBefore - now > patience) throw this.#unavailable();
+    const session = await within(this.timers, patience, this.open());
+    if (!session) throw this.#unavailable();
+    return session;
+  }
+
+  #unavailable(): GatewayError {
+    const { message = "The server is still starting.", cause } = this.#lastFailure ?? {};
+    return new GatewayError("PROVIDER_UNREACHABLE", { message, cause });
+  }
+
+  /** Resolves when the server's lists have been offered or have failed once. */
+  async listed(): Promise<void> {
+    await this.#offering.listed;
+  }
+
+  /** Opens a session unless one is there, not before its pause is over. Rejects with GatewayError. */
+  open(): Promise<UpstreamSession> {
+    if (this.ready) return Promise.resolve(this.ready);
+    if (!this.#opening) {
+      this.#opening = this.#openNow();
+      this.#opening.catch(() => undefined);
+    }
+    return this.#opening;
+  }
+
+  async #openNow(): Promise<UpstreamSession> {
+    await this.#waitOut(this.#backoff.notBefore - this.clock.now());
+    if (this.isClosed) throw new GatewayError("PROVIDER_UNREACHABLE", { message: "The session was closed." });
+    try {
+      const session = await this.#openSession();
+      this.#opening = undefined;
+      this.#begin(session);
+      return session;
+    } catch (error) {
+      this.#opening = undefined;
+      throw this.#noteFailure(failureOf(error));
+    }
+  }
+
+  async #openSession(): Promise<UpstreamSession> {
+    this.meter.count("isthmus_upstream_starts_total", this.provider);
+    const session = new UpstreamSession(this, this.#options.createTransport());
+    this.#candidate = session;
+    try {
+      await session.open();
+    } catch (error) {
+      if (this.isClosed || !this.#options.isOtherWorthTrying(failureOf(error))) throw error;
+      // When that fails, too, the first reason is the one to tell.
+      return await this.#openSession().catch(() => Promise.reject(error));
+    } finally {
+      if (this.#candidate === session) this.#candidate = undefined;
+    }
+    if (session.isOver) throw new UpstreamFault({ kind: "lost", message: "The server ended at once." });
+    return session;
+  }
+
+  async #waitOut(ms: number): Promise<void> {
+    if (ms <= 0) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#pause = { timer: this.timers.after(ms, resolve), end: resolve };
+    await promise;
+    this.#pause = undefined;
+  }
+
+  #begin(session: UpstreamSession): void {
+    this.ready = session;
+    this.lastUsed = this.clock.now();
+    this.issuesSessions ||= session.transport.issuesSessions;
+    this.#backoff.opened(this.clock.now());
+    this.#lastFailure = undefined;
+    this.levels.reset();
+    this.levels.apply(session);
+    this.#offering.begin();
+    if (this.subscriptions.size > 0) void this.subscriptions.restore(session);
+  }
+
+  #noteFailure(failure: UpstreamFailure): GatewayError {
+    this.#lastFailure = failure;
+    this.#backoff.failed(this.clock.now());
+    if (!this.isClosed) {
+      this.log.warn("upstream session failed", {
+        reason: failure.kind,
+        message: failure.message,
+        cause: failure.cause,
+      });
+      this.#offering.tell({ status: OPEN_STATUS[failure.kind], message: failure.message });
+      if (this.#options.isKept) this.open().catch(() => undefined);
+    }
+    return this.#unavailable();
+  }
+
+  onListChanged(kinds: readonly ListedKind[]): void {
+    this.#offering.change(kinds);
+  }
+
+  onLost(session: UpstreamSession, failure: UpstreamFailure): void {
+    if (this.ready !== session) return;
+    this.ready = undefined;
+    if (failure.kind === "expired") this.#reopen();
+    else this.#noteFailure(failure);
+  }
+
+  /** Opens another session in place of one that the server has forgotten. */
+  #reopen(): void {
+    this.#backoff.expired(this.clock.now());
+    this.open().catch(() => undefined);
+  }
+
+  /** A shared session that cannot be reached is opened anew; a client's own may hold state that a new one would lose. */
+  onTrouble(session: UpstreamSession, failure: UpstreamFailure): void {
+    if (this.ready !== session || (failure.kind !== "expired" && !this.#options.isKept)) return;
+    this.#leave(session);
+    if (failure.kind === "expired") this.#reopen();
+    else this.#noteFailure(failure);
+  }
+
+  renew(session: UpstreamSession): Promise<UpstreamSession> {
+    if (this.ready === session) {
+      this.#leave(session);
+      this.#reopen();
+    }
+    return this.acquire(Number.POSITIVE_INFINITY);
+  }
+
+  /** Takes no more calls; closes with its last request. */
+  #leave(session: UpstreamSession): void {
+    this.ready = undefined;
+    this.#leaving.add(session);
+    this.onIdle(session);
+  }
+
+  onIdle(session: UpstreamSession): void {
+    this.lastUsed = this.clock.now();
+    if (session.pending.size > 0 || !this.#leaving.delete(session)) return;
+    void session.close();
+  }
+
+  /** Closes the session and keeps the slot: the next call opens another. */
+  async sleep(): Promise<void> {
+    const session = this.ready;
+    this.ready = undefined;
+    await session?.close();
+  }
+
+  /** Safe to call twice. Resolves when the server has let go. */
+  async close(): Promise<void> {
+    this.isClosed = true;
+    this.#pause?.timer.cancel();
+    this.#pause?.end();
+    const sessions = [...this.#leaving, this.ready, this.#candidate];
+    this.ready = undefined;
+    this.#leaving.clear();
+    await Promise.all(sessions.map((session) => session?.close()));
+  }
+}

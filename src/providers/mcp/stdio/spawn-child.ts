@@ -1,0 +1,185 @@
+/**
+ * A child process that speaks in lines and dies with its parent: own process group, a kill ladder, a watchdog.
+ * Text to and from it is latin1, one character per byte. Knows nothing of MCP.
+ */
+
+import type { ChildProcessWithoutNullStreams } from "node:child_process";
+import { spawn } from "node:child_process";
+import { childEnvironment } from "./child-environment.ts";
+import { endChild } from "./end-child.ts";
+import { createLineSplitter } from "./line-splitter.ts";
+import { createLineWriter } from "./line-writer.ts";
+import { describeSpawnError } from "./spawn-error.ts";
+import type { Watchdog } from "./watchdog.ts";
+
+export type ChildExit = {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  /** Why it could not start, or why we ended it; absent when it ended by itself or was killed on request. */
+  error?: Error;
+};
+
+export type ChildOptions = {
+  command: string;
+  args: readonly string[];
+  /** Added to the few variables inherited from `parentEnv`. */
+  env: Readonly<Record<string, string>>;
+  parentEnv: Readonly<Record<string, string | undefined>>;
+  cwd?: string;
+  watchdog: Watchdog;
+  /** A longer line ends the child. */
+  maxLineBytes: number;
+  /** How long the child has between the steps of `kill`. Default 2 s. */
+  graceMs?: number;
+  onLine(line: string): void;
+  /** The pipe took what made `write` return false. */
+  onDrain?(): void;
+  /** Decoded as UTF-8, in pieces as they come. */
+  onStderr?(text: string): void;
+  /** Once, after the last line, and never before `spawnChild` has returned. */
+  onExit(exit: ChildExit): void;
+};
+
+export interface Child {
+  /** Undefined when it could not start. */
+  readonly pid: number | undefined;
+  /** What was written and is not in the pipe yet: it grows while the child does not read. */
+  readonly waitingBytes: number;
+  /**
+   * Takes a line without its end. False: the pipe is full, wait for `onDrain`; the line itself is kept and sent.
+   * Also false, and the line is lost, once the input is closed; `onExit` has come or is about to.
+   */
+  write(line: string): boolean;
+  /** Closes its standard input after what was written. Safe to call twice. */
+  endInput(): void;
+  /** Stops reading its output, so that it blocks once the pipe is full. What is in the pipe when it exits still comes. */
+  pause(): void;
+  resume(): void;
+  /** Closes standard input, then SIGTERM, then SIGKILL to the group. Resolves when all of it is gone. Safe to call twice. */
+  kill(): Promise<void>;
+  /** The last 8 KiB of its standard error. */
+  stderrTail(): string;
+}
+
+const STDERR_TAIL = 8 * 1024;
+const DRAIN_MS = 500;
+
+export function spawnChild(options: ChildOptions): Child {
+  const { command, watchdog, graceMs = 2000 } = options;
+  let started: ChildProcessWithoutNullStreams;
+  watchdog.prepare();
+  try {
+    started = spawn(command, [...options.args], {
+      stdio: "pipe",
+      detached: true, // a group of its own, which `kill` and the watchdog can signal as a whole
+      env: childEnvironment(options.parentEnv, options.env),
+      ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+    });
+  } catch (cause) {
+    setImmediate(() => options.onExit({ code: null, signal: null, error: describeSpawnError(options, cause) }));
+    return neverStarted;
+  }
+  // Out of file descriptors: there are no pipes, and the error comes as an event.
+  if ((started.stdin as unknown) === undefined) {
+    started.once("error", (cause) =>
+      options.onExit({ code: null, signal: null, error: describeSpawnError(options, cause) }),
+    );
+    return neverStarted;
+  }
+  const child = started;
+  const { pid, stdin, stdout, stderr } = child;
+  if (pid !== undefined) watchdog.watch(pid);
+
+  let exit: ChildExit | undefined; // set once the process itself has ended
+  let reason: Error | undefined;
+  let tail = "";
+  let isReported = false;
+  let drainTimer: NodeJS.Timeout | undefined;
+  let ending: Promise<void> | undefined;
+
+  const writer = createLineWriter(stdin, () => options.onDrain?.());
+  const splitter = createLineSplitter(options);
+
+  function kill(): Promise<void> {
+    ending ??=
+      pid === undefined ? Promise.resolve() : endChild({ child, pid, graceMs, closeInput: writer.end, watchdog });
+    return ending;
+  }
+
+  function killBecause(error: Error): void {
+    reason ??= error;
+    stdout.destroy();
+    void kill();
+  }
+
+  function report(): void {
+    if (isReported) return;
+    isReported = true;
+    clearTimeout(drainTimer);
+    const error = exit?.error ?? reason;
+    options.onExit({
+      code: exit?.code ?? null,
+      signal: exit?.signal ?? null,
+      ...(error === undefined ? {} : { error }),
+    });
+  }
+
+  /** A process that left the group may hold our pipes open for ever. */
+  function reportAfterDrain(): void {
+    if (isReported) return;
+    drainTimer = setTimeout(() => {
+      stdout.destroy();
+      stderr.destroy();
+      report();
+    }, DRAIN_MS);
+  }
+
+  stdin.on("error", () => void kill()); // EPIPE: it reads no more, so it cannot serve; usually it has just ended
+  stdout.on("error", () => {});
+  stderr.on("error", () => {});
+  stdout.on("data", (data: Buffer) => {
+    try {
+      splitter.push(data.toString("latin1"));
+    } catch (error) {
+      killBecause(error instanceof Error ? error : new Error(String(error)));
+    }
+  });
+  stderr.setEncoding("utf8").on("data", (text: string) => {
+    tail = (tail + text).slice(-STDERR_TAIL);
+    options.onStderr?.(text);
+  });
+  child.on("error", (cause) => {
+    if (pid !== undefined) return; // a signal could not be sent; the exit is reported by itself
+    exit = { code: null, signal: null, error: describeSpawnError(options, cause) };
+    report();
+  });
+  child.on("exit", (code, signal) => {
+    exit = { code, signal };
+    void kill().then(reportAfterDrain); // whatever it left behind in its group
+  });
+  child.on("close", report);
+
+  return {
+    pid,
+    get waitingBytes() {
+      return writer.waitingBytes;
+    },
+    write: writer.write,
+    endInput: writer.end,
+    pause: () => void stdout.pause(),
+    resume: () => void stdout.resume(),
+    kill,
+    stderrTail: () => tail,
+  };
+}
+
+const neverStarted: Child = {
+  pid: undefined,
+  waitingBytes: 0,
+  write: () => false,
+  endInput() {},
+  pause() {},
+  resume() {},
+  kill: () => Promise.resolve(),
+  stderrTail: () => "",
+};

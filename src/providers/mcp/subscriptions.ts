@@ -1,0 +1,54 @@
+/** Which resources are subscribed to on one upstream session, and by which client sessions. */
+import { decodeString, jsonText, type Payload, payload } from "../../contract/index.ts";
+import type { UpstreamSession } from "./upstream-session.ts";
+
+export class Subscriptions {
+  readonly #holders = new Map<string, Set<string>>();
+
+  get size(): number {
+    return this.#holders.size;
+  }
+
+  /** False: somebody holds it already, so the server need not hear of it. */
+  isNew(uri: string): boolean {
+    return !this.#holders.has(uri);
+  }
+
+  hold(uri: string, session: string): void {
+    const holders = this.#holders.get(uri);
+    if (holders) holders.add(session);
+    else this.#holders.set(uri, new Set([session]));
+  }
+
+  /** True: nobody holds it any more, so the server must hear of it. */
+  drop(uri: string, session: string): boolean {
+    const holders = this.#holders.get(uri);
+    if (!holders) return true;
+    holders.delete(session);
+    if (holders.size > 0) return false;
+    this.#holders.delete(uri);
+    return true;
+  }
+
+  /** The session is over; answers what nobody holds any more. */
+  dropSession(session: string): readonly string[] {
+    return [...this.#holders]
+      .filter(([uri, holders]) => holders.has(session) && this.drop(uri, session))
+      .map(([uri]) => uri);
+  }
+
+  /** Subscribes again on a session that replaced a lost one. */
+  async restore(session: UpstreamSession): Promise<void> {
+    await Promise.allSettled(
+      [...this.#holders.keys()].map((uri) => session.request("resources/subscribe", uriParams(uri))),
+    );
+  }
+}
+
+export function uriParams(uri: string): Payload {
+  return payload(`{"uri":${jsonText(uri)}}`);
+}
+
+export function uriOf(input: Payload): string | undefined {
+  return decodeString(input.at(["uri"]));
+}

@@ -1,0 +1,83 @@
+/**
+ * Tasks that a server runs for us. Towards clients a task bears the id of the call that made it, because the server's
+ * own id is a key to the task and must not leave the gateway.
+ */
+import { decodeString, jsonText, type Payload } from "../../contract/index.ts";
+import { RELATED_TASK } from "../../wire/mcp/index.ts";
+
+export type TaskEntry = {
+  /** The gateway's id: that of the call which made the task. */
+  readonly id: string;
+  readonly upstreamId: string;
+  readonly principal: string;
+  /** On the clock of the provider, in ms. */
+  readonly expiresAt: number;
+  /** Our progress token of the call and the client's own: it stays valid as long as the task. */
+  readonly token: { readonly ours: string; readonly theirs: string } | undefined;
+};
+
+const RELATED_PATH = ["_meta", RELATED_TASK, "taskId"] as const;
+
+/** The tasks of one upstream session and of those that replaced it. */
+export class TaskTable {
+  readonly #byId = new Map<string, TaskEntry>();
+  readonly #byUpstreamId = new Map<string, TaskEntry>();
+  readonly #onAdd: (entry: TaskEntry) => void;
+
+  constructor(onAdd: (entry: TaskEntry) => void) {
+    this.#onAdd = onAdd;
+  }
+
+  get size(): number {
+    return this.#byId.size;
+  }
+
+  add(entry: TaskEntry): void {
+    this.#byId.set(entry.id, entry);
+    this.#byUpstreamId.set(entry.upstreamId, entry);
+    this.#onAdd(entry);
+  }
+
+  find(id: string): TaskEntry | undefined {
+    return this.#byId.get(id);
+  }
+
+  findUpstream(upstreamId: string): TaskEntry | undefined {
+    return this.#byUpstreamId.get(upstreamId);
+  }
+
+  findToken(ours: string): TaskEntry | undefined {
+    for (const entry of this.#byId.values()) if (entry.token?.ours === ours) return entry;
+    return undefined;
+  }
+
+  /** Forgets what has expired and tells which. */
+  sweep(now: number): readonly TaskEntry[] {
+    const expired = [...this.#byId.values()].filter((entry) => entry.expiresAt <= now);
+    for (const entry of expired) {
+      this.#byId.delete(entry.id);
+      this.#byUpstreamId.delete(entry.upstreamId);
+    }
+    return expired;
+  }
+
+  /** The task that a message of the server says it belongs to. */
+  related(body: Payload): TaskEntry | undefined {
+    if (!body.text.includes(RELATED_TASK)) return undefined;
+    const upstreamId = decodeString(body.at(RELATED_PATH));
+    return upstreamId === undefined ? undefined : this.#byUpstreamId.get(upstreamId);
+  }
+
+  /** A body of the server as clients may see it. */
+  towardsClient(body: Payload): Payload {
+    const entry = this.related(body);
+    return entry ? body.splice(RELATED_PATH, jsonText(entry.id)) : body;
+  }
+
+  /** A body of a client as the server knows it. */
+  towardsServer(body: Payload): Payload {
+    if (!body.text.includes(RELATED_TASK)) return body;
+    const entry = this.#byId.get(decodeString(body.at(RELATED_PATH)) ?? "");
+    return entry ? body.splice(RELATED_PATH, jsonText(entry.upstreamId)) : body;
+  }
+}

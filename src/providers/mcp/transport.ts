@@ -1,0 +1,80 @@
+/**
+ * How messages travel to and from one upstream session. A transport skims each message once, keeps the streams of
+ * requests apart where the wire does, and says precisely what became of a request that got no answer.
+ */
+import type { Message, MessageFault } from "../../wire/jsonrpc/index.ts";
+
+export type UpstreamFailure = {
+  /**
+   * unreachable: nothing was sent. lost: it was sent, and no answer can come any more. invalid: the answer cannot be
+   * used. auth: credentials are missing or refused. expired: the upstream session is gone, nothing was processed.
+   */
+  readonly kind: "unreachable" | "lost" | "invalid" | "auth" | "expired";
+  /** The HTTP status, where that is what was wrong. */
+  readonly status?: number;
+  /** Safe to show: never text of the server beyond a JSON-RPC error's own message. */
+  readonly message: string;
+  /** A reused socket died before any byte of the answer: most likely the server had closed it while it was idle. */
+  readonly isStale?: boolean;
+  /** Turned away before it was looked at (HTTP 400, an error for nobody): perhaps the server does not know the session. */
+  readonly isTurnedAway?: boolean;
+  readonly cause?: unknown;
+};
+
+/** An UpstreamFailure on its way through a promise. Stays inside this folder. */
+export class UpstreamFault extends Error {
+  override readonly name = "UpstreamFault";
+  readonly failure: UpstreamFailure;
+
+  constructor(failure: UpstreamFailure) {
+    super(failure.message, { cause: failure.cause });
+    this.failure = failure;
+  }
+}
+
+/** Hears about one request. After the answer or a failure it hears nothing more. */
+export interface RequestSink {
+  /** The request's id as JSON text. */
+  readonly id: string;
+  /** The answer, or whatever else came on the stream of this request. */
+  onMessage(message: Message): void;
+  onFailure(failure: UpstreamFailure): void;
+  /** The server closed the stream before its answer and is asked again after that time. */
+  onHangUp?(retryMs: number): void;
+}
+
+/** Reading of one request's stream. All three do nothing where streams are not apart. */
+export interface RequestStream {
+  pause(): void;
+  resume(): void;
+  /** Stops reading. The sink hears nothing more. */
+  abort(): void;
+}
+
+export interface TransportHandlers {
+  /** A message that stands on no request's stream. */
+  onMessage(message: Message): void;
+  /** A message outside request streams that cannot be taken; `fault.id` is its id where that could be read. */
+  onFault(fault: MessageFault): void;
+  /** Once: nothing will come and nothing can be sent any more. */
+  onLost(failure: UpstreamFailure): void;
+}
+
+export interface UpstreamTransport {
+  /** Each request has a stream of its own: what comes on it belongs to it, and it can be paused alone. */
+  readonly hasStreams: boolean;
+  /** The server gave the session an id: it keeps state per session. Known after the first answer. */
+  readonly issuesSessions: boolean;
+  /** Rejects with UpstreamFault. */
+  open(handlers: TransportHandlers): Promise<void>;
+  /** Never calls the sink before it returns. `text` holds one character per byte. */
+  request(text: string, sink: RequestSink): RequestStream;
+  /** Sends a notification or an answer. Resolves when the server took it, or to why it did not. */
+  send(text: string): Promise<UpstreamFailure | undefined>;
+  /** The revision both sides agreed on. */
+  agree(version: string): void;
+  /** Opens the way for messages outside requests, where that is a stream of its own. Resolves soon in any case. */
+  listen(): Promise<void>;
+  /** Ends the upstream session. Safe to call twice. */
+  close(): Promise<void>;
+}

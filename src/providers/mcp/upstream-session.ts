@@ -1,0 +1,228 @@
+/**
+ * One MCP session with the server: its handshake, its request ids, and who waits for which answer. What the server says
+ * by itself is sorted in incoming.ts; when sessions are opened and closed is decided in session-slot.ts.
+ */
+import {
+  type Clock,
+  FlightTable,
+  type Host,
+  JsonFault,
+  type ListedKind,
+  type Log,
+  type Meter,
+  type Payload,
+  payload,
+  type SessionRef,
+  type Timers,
+} from "../../contract/index.ts";
+import { errorText, type Message, MessageFault, notificationText, requestText } from "../../wire/jsonrpc/index.ts";
+import { type Agreement, initializeParams, readAgreement } from "./handshake.ts";
+import { type OpenAsk, routeNotification, routeRequest } from "./incoming.ts";
+import { PendingAnswer } from "./pending-answer.ts";
+import { RunningCall } from "./running-call.ts";
+import type { TaskTable } from "./task-table.ts";
+import {
+  type RequestSink,
+  type TransportHandlers,
+  type UpstreamFailure,
+  UpstreamFault,
+  type UpstreamTransport,
+} from "./transport.ts";
+
+/** What a session needs of its surroundings. It outlives the session: the next one of the same slot gets it, too. */
+export interface SessionContext {
+  readonly provider: string;
+  readonly gatewayVersion: string;
+  /** Whose session it is; undefined for the one that is shared. */
+  readonly client: SessionRef | undefined;
+  readonly host: Host;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly log: Log;
+  readonly meter: Meter;
+  readonly tasks: TaskTable;
+  /** The principals whose calls it has carried; more than two are not counted. */
+  readonly principals: Set<string>;
+  onListChanged(kinds: readonly ListedKind[]): void;
+  /** Nothing can come from this session any more. */
+  onLost(session: UpstreamSession, failure: UpstreamFailure): void;
+  /** A request of this session could not be delivered. */
+  onTrouble(session: UpstreamSession, failure: UpstreamFailure): void;
+  /** The server has forgotten this session: gives the one that takes its place. */
+  renew(session: UpstreamSession): Promise<UpstreamSession>;
+  /** A request ended: a session that was only waiting for it may close. */
+  onIdle(session: UpstreamSession): void;
+}
+
+/** Slow servers are started through package runners that first download them. */
+const HANDSHAKE_MS = 60_000;
+const REQUEST_MS = 30_000;
+const PING_MS = 5000;
+
+// Invariants:
+//  1. Every id in `pending` was given out once; its entry leaves when the answer comes, fails, or is no more wanted.
+//  2. Every ask in `asks` is a question of the server that nobody has answered yet.
+//  3. After `isOver` both are empty and nothing is sent.
+export class UpstreamSession implements TransportHandlers {
+  readonly context: SessionContext;
+  readonly transport: UpstreamTransport;
+  readonly pending = new FlightTable<RequestSink>();
+  readonly asks = new Map<string, OpenAsk>();
+  agreement: Agreement | undefined;
+  isOver = false;
+  #nextKey = 1;
+
+  constructor(context: SessionContext, transport: UpstreamTransport) {
+    this.context = context;
+    this.transport = transport;
+  }
+
+  /** Opens the transport and shakes hands. Rejects with UpstreamFault; the session is then closed. */
+  async open(): Promise<void> {
+    const { client, gatewayVersion } = this.context;
+    try {
+      await this.transport.open(this);
+      const answer = await this.request("initialize", initializeParams(client, gatewayVersion), HANDSHAKE_MS);
+      this.agreement = readAgreement(answer);
+      this.transport.agree(this.agreement.version);
+      const failure = await this.transport.send(notificationText("notifications/initialized", payload("")));
+      if (failure) throw new UpstreamFault(failure);
+      await this.transport.listen();
+    } catch (error) {
+      await this.close();
+      throw error;
+    }
+  }
+
+  /** A request of our own. Rejects with UpstreamFault. */
+  async request(method: string, params: Payload, timeoutMs = REQUEST_MS): Promise<Message> {
+    try {
+      return await this.#requestOnce(method, params, timeoutMs);
+    } catch (error) {
+      // What we ask for ourselves may be asked twice.
+      if (!(error instanceof UpstreamFault) || !error.failure.isStale || this.isOver) throw error;
+      return await this.#requestOnce(method, params, timeoutMs);
+    }
+  }
+
+  #requestOnce(method: string, params: Payload, timeoutMs: number): Promise<Message> {
+    if (this.isOver) return Promise.reject(new UpstreamFault({ kind: "unreachable", message: "The session is over." }));
+    const waiting = new PendingAnswer(this, this.context.timers, timeoutMs);
+    waiting.id = this.begin(waiting);
+    waiting.stream = this.transport.request(requestText(waiting.id, method, params), waiting);
+    return waiting.answer;
+  }
+
+  /** Whether the server still knows this session. */
+  async isKnown(): Promise<boolean> {
+    try {
+      await this.request("ping", payload(""), PING_MS);
+      return true;
+    } catch (error) {
+      return !(error instanceof UpstreamFault && (error.failure.isTurnedAway || error.failure.kind === "expired"));
+    }
+  }
+
+  /** Sends a notification or an answer; a failure is logged, because nobody waits for it. */
+  send(text: string): Promise<void> {
+    if (this.isOver) return Promise.resolve();
+    return this.transport.send(text).then((failure) => {
+      if (failure && !this.isOver) this.context.log.warn("upstream message not delivered", { cause: failure.message });
+    });
+  }
+
+  /** The id under which a request of this sink goes out. */
+  begin(sink: RequestSink): string {
+    return String(this.pending.add(sink));
+  }
+
+  waitingFor(id: string): RequestSink | undefined {
+    return this.pending.get(Number(id));
+  }
+
+  /** A key for a question outside any call. */
+  takeKey(): string {
+    return `s${this.#nextKey++}`;
+  }
+
+  /** The request has its answer, or nobody waits for one any more. */
+  forget(id: string): void {
+    this.pending.delete(Number(id));
+    if (this.pending.size === 0) this.context.onIdle(this);
+  }
+
+  /** The call in flight with that id. */
+  callOf(id: string): RunningCall | undefined {
+    const waiting = this.waitingFor(id);
+    return waiting instanceof RunningCall ? waiting : undefined;
+  }
+
+  /** The call in flight when there is exactly one. */
+  onlyCall(): RunningCall | undefined {
+    let only: RunningCall | undefined;
+    for (const waiting of this.pending.values()) {
+      if (!(waiting instanceof RunningCall)) continue;
+      if (only) return undefined;
+      only = waiting;
+    }
+    return only;
+  }
+
+  /** The call in flight that speaks about a task: the one that waits for its result, if there is one. */
+  callAbout(taskId: string): RunningCall | undefined {
+    let found: RunningCall | undefined;
+    for (const waiting of this.pending.values()) {
+      if (!(waiting instanceof RunningCall) || waiting.call.resumes !== taskId) continue;
+      if (waiting.call.method === "tasks/result") return waiting;
+      found ??= waiting;
+    }
+    return found;
+  }
+
+  onMessage(message: Message): void {
+    try {
+      this.#route(message);
+    } catch (error) {
+      // Deeper in the message than the skim looks stood something that two readers could read differently.
+      if (!(error instanceof JsonFault)) throw error;
+      this.onFault(new MessageFault(-32600, error.message, message.kind === "response" ? message.id : "null"));
+      if (message.kind === "request") void this.send(errorText(message.id, { code: -32600, message: error.message }));
+    }
+  }
+
+  #route(message: Message): void {
+    const waiting = message.kind === "response" ? this.waitingFor(message.id) : undefined;
+    if (message.kind === "notification") routeNotification(this, message, undefined);
+    else if (message.kind === "request") routeRequest(this, message, undefined);
+    else if (waiting) waiting.onMessage(message);
+    else this.context.meter.count("isthmus_events_late_total", this.context.provider);
+  }
+
+  onFault(fault: MessageFault): void {
+    const waiting = this.waitingFor(fault.id);
+    if (waiting)
+      waiting.onFailure({ kind: "invalid", message: "The server's answer is not a valid message.", cause: fault });
+    else this.context.log.debug("upstream text is no message", { cause: fault.message });
+  }
+
+  onLost(failure: UpstreamFailure): void {
+    if (this.isOver) return;
+    this.#end(failure);
+    this.context.onLost(this, failure);
+    void this.transport.close();
+  }
+
+  /** Ends the session; what still waits fails. Safe to call twice. */
+  async close(): Promise<void> {
+    if (!this.isOver) this.#end({ kind: "lost", message: "The session with the server was closed." });
+    await this.transport.close();
+  }
+
+  #end(failure: UpstreamFailure): void {
+    this.isOver = true;
+    const waiting = this.pending.values();
+    for (const ask of this.asks.values()) ask.abort?.abort();
+    this.asks.clear();
+    for (const one of waiting) one.onFailure(failure);
+  }
+}
