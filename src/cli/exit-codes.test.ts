@@ -1,0 +1,12 @@
+import { expect, test } from "vitest";
+import { EXIT_CODES } from "./exit-codes.ts";
+
+test("exit codes keep their numbers, because scripts rely on them", () => {
+  expect(Object.fromEntries(Object.entries(EXIT_CODES).map(([name, { code }]) => [name, code]))).toEqual({
+    ok: 0,
+    failure: 1,
+    usage: 2,
+    config: 3,
+    listen: 4,
+  });
+});

@@ -1,0 +1,11 @@
+/** The whole file: the sum of what each part declares beside its code. */
+import { z } from "zod";
+import { gatewaySchema } from "./gateway-config.ts";
+import { serverSchema } from "./server-config.ts";
+
+export const configSchema = z
+  .strictObject({
+    gateway: gatewaySchema.prefault({}),
+    servers: z.array(serverSchema).default([]),
+  })
+  .describe("`isthmus.toml`. Durations are written as `500ms`, `30s`, `2m`, `1h`; sizes as `64KB`, `1MiB`.");

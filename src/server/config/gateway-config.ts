@@ -1,0 +1,35 @@
+/** The `[gateway]` table: the process itself. */
+import { z } from "zod";
+import { LOG_LEVELS } from "../log-level.ts";
+import { durationMs, sizeBytes } from "./amounts.ts";
+import { parseListen } from "./listen-address.ts";
+
+const listen = z.string().refine((text) => parseListen(text) !== undefined, {
+  error: 'expected HOST:PORT such as "127.0.0.1:7411"',
+});
+
+export const gatewaySchema = z
+  .strictObject({
+    listen: listen
+      .default("127.0.0.1:7411")
+      .describe("Where to listen, as HOST:PORT. Only loopback addresses: there is no authentication yet."),
+    sessions: z
+      .enum(["auto", "stateful"])
+      .default("auto")
+      .describe('"auto" serves a 2025 request without a session id as ephemeral; "stateful" answers it with 400.'),
+    allowedHosts: z
+      .array(z.string())
+      .default([])
+      .describe("Values of the Host header accepted beside the loopback names."),
+    allowedOrigins: z
+      .array(z.string())
+      .default([])
+      .describe("Origins of browser pages accepted beside the loopback ones. A missing Origin passes."),
+    sse: z.boolean().default(false).describe("Whether /sse and /messages of MCP 2024-11-05 are served."),
+    pageSize: z.int().min(1).optional().describe("Entries per page of a list. Unset: lists come in one answer."),
+    maxBody: sizeBytes.prefault("4MiB").describe("The largest message taken from a client."),
+    timeout: durationMs.prefault("60s").describe("How long a call may take; a server's own `timeout` goes before it."),
+    drain: durationMs.prefault("10s").describe("How long open calls may go on after the gateway was told to stop."),
+    logLevel: z.enum(LOG_LEVELS).default("info").describe("The least important lines that are written."),
+  })
+  .describe("The process itself.");

@@ -1,0 +1,129 @@
+/**
+ * The log: one line per event on standard error, as JSON or, for a person at a terminal, as aligned text. Lines are
+ * collected and written together: a call's line costs the caller no system call.
+ */
+import type { Log, LogFields } from "../contract/index.ts";
+import { LOG_LEVELS, type LogLevel } from "./log-level.ts";
+
+const FLUSH_MS = 50;
+const FLUSH_CHARACTERS = 64 * 1024;
+
+export type LogOptions = {
+  readonly level: LogLevel;
+  readonly format: "json" | "pretty";
+  /** Takes whole lines. */
+  readonly write: (text: string) => void;
+  /** The time of day in ms. */
+  readonly now?: () => number;
+};
+
+export interface FlushableLog extends Log {
+  /** Writes what is still collected. Lines logged later are written as ever. */
+  flush(): void;
+}
+
+export function createLog(options: LogOptions): FlushableLog {
+  const now = options.now ?? Date.now;
+  const threshold = LOG_LEVELS.indexOf(options.level);
+  let collected = "";
+  let timer: NodeJS.Timeout | undefined;
+  let stamp = { at: Number.NaN, text: "" };
+
+  function flush(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    if (collected === "") return;
+    const text = collected;
+    collected = "";
+    options.write(text);
+  }
+
+  function time(): string {
+    const at = now();
+    if (at !== stamp.at) stamp = { at, text: new Date(at).toISOString() };
+    return stamp.text;
+  }
+
+  function add(level: LogLevel, line: string): void {
+    collected += line;
+    if (level === "warn" || level === "error" || collected.length >= FLUSH_CHARACTERS) flush();
+    else timer ??= setTimeout(flush, FLUSH_MS).unref();
+  }
+
+  function scoped(scope: LogFields): Log {
+    const scopeText = fieldsText(scope);
+    const at = (level: LogLevel) => {
+      if (LOG_LEVELS.indexOf(level) < threshold) return () => {};
+      if (options.format === "pretty") {
+        return (message: string, fields: LogFields = {}) =>
+          add(level, prettyLine(time(), level, message, { ...scope, ...fields }));
+      }
+      return (message: string, fields?: LogFields) =>
+        add(
+          level,
+          `{"time":"${time()}","level":"${level}","message":${JSON.stringify(message)}${scopeText}${fields ? fieldsText(fields) : ""}}\n`,
+        );
+    };
+    return {
+      debug: at("debug"),
+      info: at("info"),
+      warn: at("warn"),
+      error: at("error"),
+      child: (fields) => scoped({ ...scope, ...fields }),
+    };
+  }
+
+  return { ...scoped({}), flush };
+}
+
+/** The members as `,"key":value` text. A field that JSON cannot hold is printed, never thrown. */
+function fieldsText(fields: LogFields): string {
+  let text = "";
+  for (const key in fields) {
+    const value = fields[key];
+    if (value === undefined) continue;
+    text += `,${JSON.stringify(key)}:${valueText(value)}`;
+  }
+  return text;
+}
+
+function valueText(value: unknown): string {
+  if (typeof value === "string" || typeof value === "number" || typeof value === "boolean")
+    return JSON.stringify(value);
+  if (value instanceof Error) return JSON.stringify(errorFields(value));
+  try {
+    return JSON.stringify(value) ?? JSON.stringify(String(value));
+  } catch {
+    return JSON.stringify(String(value));
+  }
+}
+
+function errorFields(error: Error): Record<string, unknown> {
+  const { code } = error as { code?: unknown };
+  return {
+    name: error.name,
+    message: error.message,
+    ...(typeof code === "string" ? { code } : {}),
+    ...(error.stack ? { stack: error.stack } : {}),
+    ...(error.cause instanceof Error ? { cause: errorFields(error.cause) } : {}),
+  };
+}
+
+const LEVEL_TEXT = { debug: "debug", info: "     ", warn: "warn ", error: "ERROR" } as const satisfies Record<
+  LogLevel,
+  string
+>;
+
+function prettyLine(time: string, level: LogLevel, message: string, fields: LogFields): string {
+  const parts = Object.entries(fields)
+    .filter(([, value]) => value !== undefined)
+    .map(([key, value]) => `${key}=${prettyValue(value)}`);
+  return `${time.slice(11, 23)} ${LEVEL_TEXT[level]} ${message.padEnd(24)} ${parts.join(" ")}`.trimEnd().concat("\n");
+}
+
+// Text may come from a server: shown as JSON, it cannot move the cursor or start a line of its own.
+function prettyValue(value: unknown): string {
+  if (value instanceof Error) return JSON.stringify(value.message);
+  if (typeof value === "string" && /^[\w./:@+-]+$/.test(value)) return value;
+  return valueText(value);
+}

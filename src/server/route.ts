@@ -1,0 +1,43 @@
+/** Which part of the outside surface a path means. No URL is parsed: this runs for every call. */
+import type { McpPathKind } from "../fronts/mcp/index.ts";
+
+/** What the server answers itself. */
+export type OwnPath = "healthz" | "readyz" | "metrics" | "nothing";
+
+export type Route = { readonly to: McpPathKind; readonly catalog: string } | { readonly to: OwnPath };
+
+const EVERYTHING: Route = { to: "mcp", catalog: "" };
+const NOTHING: Route = { to: "nothing" };
+
+/** `url` as it stands in the request line. The catalog "" is everything the caller may see. */
+export function routeOf(url: string): Route {
+  if (url === "/mcp") return EVERYTHING;
+  const query = url.indexOf("?");
+  const path = query < 0 ? url : url.slice(0, query);
+  switch (path) {
+    case "/mcp":
+    case "/sse":
+    case "/messages":
+      return { to: path.slice(1) as McpPathKind, catalog: "" };
+    case "/healthz":
+    case "/readyz":
+    case "/metrics":
+      return { to: path.slice(1) as OwnPath };
+    default:
+      return catalogRoute(path);
+  }
+}
+
+function catalogRoute(path: string): Route {
+  const end = path.indexOf("/", 1);
+  if (path.charCodeAt(0) !== 47 || end < 2) return NOTHING;
+  const kind = path.slice(end + 1);
+  if (kind !== "mcp" && kind !== "sse" && kind !== "messages") return NOTHING;
+  const written = path.slice(1, end);
+  if (!written.includes("%")) return { to: kind, catalog: written };
+  try {
+    return { to: kind, catalog: decodeURIComponent(written) };
+  } catch {
+    return NOTHING;
+  }
+}

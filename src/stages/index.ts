@@ -1,0 +1,1 @@
+export { traceStage } from "./trace-stage.ts";

@@ -1,0 +1,126 @@
+import { describe, expect, test } from "vitest";
+import {
+  type Call,
+  type CallEvent,
+  GatewayError,
+  type Log,
+  type LogFields,
+  type Next,
+  type Out,
+  payload,
+} from "../contract/index.ts";
+import { traceStage } from "./trace-stage.ts";
+
+const call: Call = {
+  id: "c1",
+  target: { provider: "files", kind: "tool", name: "read" },
+  verb: "call",
+  method: "tools/call",
+  input: payload("{}"),
+  principal: { id: "local" },
+  session: undefined,
+  origin: { front: "mcp", protocol: "2025-11-25", requestId: "1" },
+  deadline: 0,
+  life: "bound",
+  signal: new AbortController().signal,
+};
+
+function watch(next: Next) {
+  let now = 100;
+  const lines: [string, LogFields][] = [];
+  const counts: unknown[] = [];
+  const events: CallEvent[] = [];
+  const fail = () => {
+    throw new Error("not expected");
+  };
+  const log: Log = {
+    debug: fail,
+    warn: fail,
+    error: fail,
+    child: fail,
+    info: (message, fields = {}) => lines.push([message, JSON.parse(JSON.stringify(fields))]),
+  };
+  const out: Out = {
+    write: (event) => {
+      events.push(event);
+      return events.length < 2;
+    },
+    ready: () => Promise.resolve(),
+  };
+  const stage = traceStage({
+    clock: { now: () => now },
+    log,
+    meter: { count: (...counted) => counts.push(counted) },
+  });
+  const pass = (ms: number) => {
+    now += ms;
+  };
+  return { lines, counts, events, pass, run: () => stage(call, out, next) };
+}
+
+const result: CallEvent = { type: "end", outcome: "result", payload: payload("{}") };
+
+describe("traceStage", () => {
+  test("writes one line per finished call that tells the whole story", async () => {
+    const watched = watch(async (_call, out) => {
+      watched.pass(12.345);
+      out.write(result);
+    });
+    await watched.run();
+    expect(watched.lines).toEqual([
+      [
+        "call finished",
+        { callId: "c1", target: "files/read", principal: "local", front: "mcp", code: "ok", durationMs: 12.3 },
+      ],
+    ]);
+    expect(watched.counts).toEqual([["isthmus_calls_total", "ok"]]);
+    expect(watched.events).toEqual([result]);
+  });
+
+  test.each<[string, CallEvent]>([
+    ["fault", { type: "end", outcome: "fault", payload: payload("{}") }],
+    ["ok", { type: "end", outcome: "input", payload: payload("{}") }],
+    ["ok", { type: "end", outcome: "task", payload: payload("{}") }],
+    ["DEADLINE_PASSED", { type: "error", error: new GatewayError("DEADLINE_PASSED") }],
+  ])("calls it %s after %o", async (code, event) => {
+    const watched = watch(async (_call, out) => {
+      out.write(event);
+    });
+    await watched.run();
+    expect(watched.lines[0]?.[1].code).toBe(code);
+    expect(watched.counts).toEqual([["isthmus_calls_total", code]]);
+  });
+
+  test.each<[string, unknown]>([
+    ["INTERNAL", new Error("broken")],
+    ["OVERLOADED", new GatewayError("OVERLOADED")],
+  ])("names a thrown error %s and throws it on", async (code, error) => {
+    const watched = watch(() => Promise.reject(error));
+    await expect(watched.run()).rejects.toBe(error);
+    expect(watched.lines[0]?.[1].code).toBe(code);
+  });
+
+  test("passes the reader's answer and readiness through", async () => {
+    const answers: unknown[] = [];
+    const watched = watch(async (_call, out) => {
+      answers.push(out.write({ type: "progress", payload: payload("{}") }), out.write(result), await out.ready());
+    });
+    await watched.run();
+    expect(answers).toEqual([true, false, undefined]);
+  });
+
+  test("logs nothing of inputs and outputs", async () => {
+    const watched = watch(async (_call, out) => {
+      out.write(result);
+    });
+    await watched.run();
+    expect(Object.keys(watched.lines[0]?.[1] ?? {})).toEqual([
+      "callId",
+      "target",
+      "principal",
+      "front",
+      "code",
+      "durationMs",
+    ]);
+  });
+});
