@@ -150,7 +150,9 @@ class Attempt implements Out {
     this.#fail(error);
     (this.#run.call as LiveCall).abortSignal(error);
     this.#timer = this.#options.timers.after(CUT_OFF_MS, this.#done);
-    this.#provider.reply(this.#call.id, { type: "cancel", reason: error.message });
+    const reason = typeof error.details.reason === "string" ? error.details.reason : error.message;
+    const payload = this.#run.lastWords;
+    this.#provider.reply(this.#call.id, { type: "cancel", reason, ...(payload && { payload }) });
   }
 
   #arm(): void {

@@ -5,18 +5,17 @@ import {
   type Entry,
   GatewayError,
   type Host,
-  type ListedKind,
   type Log,
   type Meter,
   type Provider,
   type ProviderStatus,
-  payload,
   type Runs,
   type Sessions,
   type Stage,
   type Timers,
 } from "../contract/index.ts";
 import { LiveCatalog } from "./catalog/catalog.ts";
+import { ChangeFeed } from "./catalog/change-feed.ts";
 import { Mount, type MountOptions } from "./catalog/mount.ts";
 import { compose } from "./compose.ts";
 import { createDispatch } from "./dispatch.ts";
@@ -51,7 +50,6 @@ export interface Kernel {
   stats(): { open: number; kept: number; keptBytes: number; tasks: number };
 }
 
-const CHANGE_WINDOW_MS = 20;
 const DEFAULT_TIMEOUT_MS = 300_000;
 
 export function createKernel(options: KernelOptions): Kernel {
@@ -79,7 +77,7 @@ export function createKernel(options: KernelOptions): Kernel {
   const catalog = new LiveCatalog({
     clock,
     timers,
-    onChange: (provider, kinds) => changes.add(provider, kinds),
+    onChange: (change) => changes.add(change),
     compile: (entry) => {
       const stages = options.stages.map((make) => make(entry)).filter((stage) => stage !== undefined);
       return compose(stages, dispatch(entry.primitive.repeatable));
@@ -147,40 +145,4 @@ export function createKernel(options: KernelOptions): Kernel {
     }),
     stats: () => runs.stats(),
   };
-}
-
-/** Tells sessions what changed in the catalog, once per burst. */
-class ChangeFeed {
-  readonly #timers: Timers;
-  readonly #sessions: Sessions;
-  readonly #pending = new Map<string, Set<ListedKind>>();
-
-  constructor(timers: Timers, sessions: Sessions) {
-    this.#timers = timers;
-    this.#sessions = sessions;
-  }
-
-  add(provider: string, kinds: readonly ListedKind[]): void {
-    if (this.#pending.size === 0) this.#timers.after(CHANGE_WINDOW_MS, () => this.#flush());
-    const known = this.#pending.get(provider) ?? new Set();
-    for (const kind of kinds) known.add(kind);
-    this.#pending.set(provider, known);
-  }
-
-  #flush(): void {
-    const changes = [...this.#pending];
-    this.#pending.clear();
-    for (const [provider, kinds] of changes) {
-      this.#sessions.notice({
-        from: provider,
-        to: { catalog: [...kinds] },
-        method: "catalog/changed",
-        payload: payload("{}"),
-      });
-    }
-  }
-
-  close(): void {
-    this.#pending.clear();
-  }
 }

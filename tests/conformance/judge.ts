@@ -72,7 +72,10 @@ function isOutcome(check: Check): boolean {
   return check.status !== "INFO";
 }
 
-/** Ids whose outcomes differ, with both. The same id may occur several times in a scenario. */
+/**
+ * Ids whose outcomes differ, with both. How often an id occurs does not matter: a gateway may open a session of its own
+ * beside the client's, and is then checked twice.
+ */
 function differing(here: readonly Check[], there: readonly Check[]): [id: string, here: string, there: string][] {
   const ids = new Set([...here, ...there].filter(isOutcome).map(({ id }) => id));
   return [...ids]
@@ -82,5 +85,5 @@ function differing(here: readonly Check[], there: readonly Check[]): [id: string
 
 function outcomes(checks: readonly Check[], id: string): string {
   const found = checks.filter((check) => check.id === id && isOutcome(check)).map(({ status }) => status);
-  return found.length === 0 ? "absent" : found.sort().join(", ");
+  return found.length === 0 ? "absent" : [...new Set(found)].sort().join(", ");
 }

@@ -34,7 +34,14 @@ export type CatalogOptions = {
   readonly compile: (entry: Entry) => Next;
   /** How long a slow provider may delay anybody. */
   readonly patienceMs?: number;
-  readonly onChange: (provider: string, kinds: readonly ListedKind[]) => void;
+  /** Lists have changed: for everybody, or in what one session sees. */
+  readonly onChange: (change: CatalogChange) => void;
+};
+
+export type CatalogChange = {
+  readonly provider: string;
+  readonly kinds: readonly ListedKind[];
+  readonly session: string | undefined;
 };
 
 /** The catalog of everything, under its segments. */
@@ -72,12 +79,11 @@ export class LiveCatalog implements Catalog {
     if (offers.length === 0) mount.offers.delete(scope);
     else mount.offers.set(scope, this.#sets.intern(former, offers));
     if (mount.offers.get(scope) === former) return;
-    this.#changed();
-    if (former === NO_OFFERS && scope !== "shared") return;
-    this.#options.onChange(
-      mount.provider.id,
-      offers.map((offer) => offer.kind),
-    );
+    const session = scope === "shared" ? undefined : scope.slice("session:".length);
+    this.#changed(session);
+    // What a session sees when it is first let in is no change to it.
+    if (session !== undefined && former === NO_OFFERS) return;
+    this.#options.onChange({ provider: mount.provider.id, kinds: offers.map((offer) => offer.kind), session });
   }
 
   state(mount: Mount, state: ProviderState): void {
@@ -85,8 +91,13 @@ export class LiveCatalog implements Catalog {
     this.#changed();
   }
 
-  #changed(): void {
+  /** Something changed for everybody, or only for one session. */
+  #changed(session?: string): void {
     this.#version++;
+    if (session !== undefined) {
+      this.#scoped.get(session)?.views.clear();
+      return;
+    }
     this.#shared.clear();
     for (const scoped of this.#scoped.values()) scoped.views.clear();
   }

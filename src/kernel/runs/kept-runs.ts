@@ -29,7 +29,7 @@ export class KeptRuns {
   add(run: LiveRun): void {
     this.delete(run.id);
     const timer = this.#options.timers.after(this.#options.keepMs, () => this.delete(run.id));
-    const bytes = run.journalBytes;
+    const bytes = run.heldBytes;
     this.#runs.set(run.id, { run, bytes, timer });
     this.#bytes += bytes;
     while (this.#runs.size > MAX_RUNS || this.#bytes > MAX_BYTES) this.#evictOldest();

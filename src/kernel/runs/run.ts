@@ -14,6 +14,7 @@ import {
   type CallReply,
   GatewayError,
   type Out,
+  type Payload,
   type Reader,
   type Run,
 } from "../../contract/index.ts";
@@ -45,6 +46,8 @@ export class LiveRun implements Run, Out {
   #asks: Map<string, number> | undefined;
   /** Set while dispatch holds the call: ends it from outside, through the stages' own `out`. */
   abort: ((error: GatewayError) => void) | undefined;
+  /** What the caller said when it cancelled. */
+  lastWords: Payload | undefined;
   /** Told when questions open (true) and when the last one is answered (false): thinking time is not the tool's. */
   onAsking: ((isAsking: boolean) => void) | undefined;
   isEnded = false;
@@ -60,6 +63,12 @@ export class LiveRun implements Run, Out {
 
   get journalBytes(): number {
     return this.#journal?.bytes ?? 0;
+  }
+
+  /** What keeping this run costs: its journal, and the message it came in, which a reader that comes back is served by. */
+  get heldBytes(): number {
+    const { input } = this.call;
+    return this.journalBytes + input.text.length + (input.frame?.text.length ?? 0);
   }
 
   write(event: CallEvent): boolean {
@@ -187,7 +196,7 @@ export class LiveRun implements Run, Out {
 
   reply(reply: CallReply): void {
     if (this.isEnded) return;
-    if (reply.type === "cancel") this.cancel(reply.reason);
+    if (reply.type === "cancel") this.cancel(reply.reason, reply.payload);
     else if (reply.type === "notice") this.#owner.reply(this.call, reply);
     else this.#answer(reply);
   }
@@ -199,7 +208,8 @@ export class LiveRun implements Run, Out {
     this.#owner.reply(this.call, { type: "answer", answers });
   }
 
-  cancel(reason?: string): void {
+  cancel(reason?: string, payload?: Payload): void {
+    this.lastWords = payload;
     this.end(new GatewayError("CANCELLED", reason === undefined ? {} : { details: { reason } }));
   }
 }

@@ -120,14 +120,15 @@ export function messageFault(error: unknown, text: string): MessageFault {
   return new MessageFault(isSyntax ? -32700 : -32600, error.message, isSyntax ? "null" : readableId(text));
 }
 
-/** The id of a message that was refused for something else; two ids, or an escaped key, are no id. */
+/** The id of a message that was refused for something else; two ids, or one under an escaped key, are no id. */
 function readableId(text: string): string {
   const ids: string[] = [];
   const scanner = new Scanner(text);
   scanner.space();
   try {
     scanner.members(0, (key, start, end) => {
-      if (key.includes("\\") || key === "id") ids.push(key === "id" ? text.slice(start, end) : "");
+      if (key === "id") ids.push(text.slice(start, end));
+      else if (key.includes("\\") && decodeString(`"${key}"`) === "id") ids.push("");
     });
   } catch {
     return "null";
