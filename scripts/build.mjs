@@ -4,7 +4,7 @@
  * `http` as an ES module loads all of its lazy parts, fetch among them: 40 ms of every start.
  */
 import "./node24.mjs";
-import { chmod, rm, writeFile } from "node:fs/promises";
+import { mkdir, rename, writeFile } from "node:fs/promises";
 import { build } from "esbuild";
 
 const entry = "src/cli/main.ts";
@@ -19,8 +19,7 @@ require("node:module").enableCompileCache();
 require("./main.js");
 `;
 
-await rm("dist", { recursive: true, force: true });
-await build({
+const { outputFiles } = await build({
   entryPoints: [entry],
   outfile: "dist/main.js",
   bundle: true,
@@ -29,7 +28,17 @@ await build({
   target: "node22",
   sourcemap: "external",
   logLevel: "warning",
+  write: false,
 });
-await writeFile("dist/package.json", '{ "type": "commonjs" }\n');
-await writeFile("dist/isthmus.js", launcher);
-await chmod("dist/isthmus.js", 0o755);
+
+// Each file is replaced in one step, because a gateway or a test may be running from dist right now.
+await mkdir("dist", { recursive: true });
+await put("dist/package.json", '{ "type": "commonjs" }\n');
+for (const { path, contents } of outputFiles) await put(path, contents);
+await put("dist/isthmus.js", launcher, 0o755);
+
+async function put(path, contents, mode = 0o644) {
+  const fresh = `${path}.${process.pid}.tmp`;
+  await writeFile(fresh, contents, { mode });
+  await rename(fresh, path);
+}

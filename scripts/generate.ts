@@ -5,10 +5,12 @@
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { cliGenerator } from "./generators/cli.ts";
+import { configGenerator } from "./generators/config.ts";
 import { errorsGenerator } from "./generators/errors.ts";
 import { type Generator, NOTE, REFERENCE } from "./generators/page.ts";
 
-const generators: readonly Generator[] = [errorsGenerator];
+const generators: readonly Generator[] = [errorsGenerator, configGenerator, cliGenerator];
 
 const pages = (await Promise.all(generators.map((generator) => generator.pages()))).flat();
 const current = await readCurrent();

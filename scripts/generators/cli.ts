@@ -1,6 +1,10 @@
 /** Turns the commander program into the reference of the command line: one section per verb. */
 import type { Command } from "commander";
-import { type Page, page, REFERENCE, table } from "./page.ts";
+import { EXIT_CODES } from "../../src/cli/exit-codes.ts";
+import { createProgram } from "../../src/cli/program.ts";
+import { type Generator, type Page, page, REFERENCE, table } from "./page.ts";
+
+export const cliGenerator: Generator = { name: "cli", pages: async () => [cliPage(createProgram())] };
 
 export function cliPage(program: Command): Page {
   return page(
@@ -8,6 +12,11 @@ export function cliPage(program: Command): Page {
     "# Command line",
     program.description(),
     ...describeVerbs(program, program.name()),
+    "## Exit codes",
+    table(
+      ["code", "meaning"],
+      Object.values(EXIT_CODES).map(({ code, meaning }) => [String(code), meaning]),
+    ),
   );
 }
 

@@ -1,6 +1,7 @@
 /** Turns a zod schema into the reference of a config file: one table per TOML table. */
-import { z } from "zod";
-import { type Page, page, REFERENCE, table } from "./page.ts";
+import * as z from "zod";
+import { configSchema } from "../../src/server/config/config-schema.ts";
+import { type Generator, type Page, page, REFERENCE, table } from "./page.ts";
 
 type Schema = {
   type?: string | string[];
@@ -14,6 +15,8 @@ type Schema = {
   default?: unknown;
   description?: string;
 };
+
+export const configGenerator: Generator = { name: "config", pages: async () => [configPage(configSchema)] };
 
 /** Keys are described with `.describe()` or `.meta({ description })`, defaults come from `.default()`. */
 export function configPage(schema: z.ZodType): Page {

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { describe, expect, test } from "vitest";
-import { z } from "zod";
+import * as z from "zod";
 import { cliPage } from "./cli.ts";
 import { configPage } from "./config.ts";
 import { errorPages } from "./errors.ts";

@@ -1,8 +1,7 @@
 /** The composition root: every part of one gateway, put together by hand. Nothing is opened before it is asked for. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Log, ProviderStatus } from "../contract/index.ts";
-import { createGate } from "../fronts/mcp/http/gate.ts";
-import { createMcpFront, type McpFrontConfig, type StdioOptions } from "../fronts/mcp/index.ts";
+import { createGate, createMcpFront, type McpFrontConfig, type StdioOptions } from "../fronts/mcp/index.ts";
 import { createKernel } from "../kernel/index.ts";
 import { createSessions } from "../mechanisms/sessions/index.ts";
 import { createWatchdog } from "../providers/mcp/index.ts";
@@ -84,7 +83,7 @@ export function createGateway(config: Config, { log, env }: { log: Log; env: Env
 
   function describeReadiness() {
     const { isReady, servers } = kernel.ready();
-    const status = closing ? "draining" : isReady || isSettled ? "ready" : "starting";
+    const status = closing !== undefined ? "draining" : isReady || isSettled ? "ready" : "starting";
     return { isReady: status === "ready", body: { status, servers } };
   }
 

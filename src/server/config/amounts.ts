@@ -1,5 +1,5 @@
 /** Durations and sizes in a file: text with a unit. A bare number says nothing about its unit and is refused. */
-import { z } from "zod";
+import * as z from "zod";
 import { parseBytes, parseDurationMs } from "../../contract/index.ts";
 
 const amount = (parse: (text: string) => number | undefined, error: string) =>

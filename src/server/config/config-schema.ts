@@ -1,5 +1,5 @@
 /** The whole file: the sum of what each part declares beside its code. */
-import { z } from "zod";
+import * as z from "zod";
 import { gatewaySchema } from "./gateway-config.ts";
 import { serverSchema } from "./server-config.ts";
 

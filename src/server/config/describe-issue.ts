@@ -1,5 +1,5 @@
 /** Says what is wrong with a config value: where it stands, what would be right, what was found. */
-import { z } from "zod";
+import * as z from "zod";
 import { configSchema } from "./config-schema.ts";
 import { nearest } from "./nearest.ts";
 
@@ -15,7 +15,7 @@ export function describeIssue(issue: Issue, raw: unknown): string[] {
   return [problem(formatPath(issue.path, raw), expectation(issue), showFound(issue.path, valueAt(raw, issue.path)))];
 }
 
-export function problem(path: string, expected: string, found: string): string {
+function problem(path: string, expected: string, found: string): string {
   return `${path}: ${expected}, found ${found}`;
 }
 

@@ -1,5 +1,5 @@
 /** The `[gateway]` table: the process itself. */
-import { z } from "zod";
+import * as z from "zod";
 import { LOG_LEVELS } from "../log-level.ts";
 import { durationMs, sizeBytes } from "./amounts.ts";
 import { parseListen } from "./listen-address.ts";

@@ -1,5 +1,5 @@
 /** One `[[servers]]` table: what the provider reads, what mounting it needs, and MGP's own table. */
-import { z } from "zod";
+import * as z from "zod";
 import { mcpServerShape } from "../../providers/mcp/mcp-config.ts";
 import { durationMs, sizeBytes } from "./amounts.ts";
 
