@@ -64,7 +64,8 @@ export type CallEvent =
 export type CallReply =
   | { readonly type: "answer"; readonly answers: readonly Answer[] }
   | { readonly type: "notice"; readonly method: string; readonly payload: Payload; readonly key?: string }
-  | { readonly type: "cancel"; readonly reason?: string };
+  /** `payload`: the caller's own words, which a provider of the same dialect relays. */
+  | { readonly type: "cancel"; readonly reason?: string; readonly payload?: Payload };
 
 /** Where a call's events go. */
 export interface Out {

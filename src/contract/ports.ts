@@ -127,7 +127,8 @@ export interface Run {
   /** Gives the events after `cursor` (-1: all) and then those that come. The former reader is detached. */
   attach(reader: Reader, cursor: number): Attachment;
   reply(reply: CallReply): void;
-  cancel(reason?: string): void;
+  /** `payload`: the caller's own words, as in `CallReply`. */
+  cancel(reason?: string, payload?: Payload): void;
 }
 
 /** A call that goes on as a task of its provider. Its id is the id of the call that made it. */

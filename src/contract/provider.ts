@@ -39,6 +39,8 @@ export interface Provider {
   scope(session: SessionRef): Promise<Scope>;
   /** Something a client says outside any call: roots changed, a log level, a notification nobody here knows. */
   notify(session: SessionRef, method: string, input: Payload): void;
+  /** How many sessions, processes or connections of its own it holds now. */
+  upstreamCount(): number;
   /** The session is over: whatever was held for it is given back. */
   release(session: SessionRef): void;
   close(): Promise<void>;

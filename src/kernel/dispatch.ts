@@ -14,7 +14,7 @@ import {
   type Timers,
 } from "../contract/index.ts";
 import type { LiveCall } from "./runs/live-call.ts";
-import type { LiveRun } from "./runs/run.ts";
+import type { LiveRun, RunControl } from "./runs/run.ts";
 import type { Slots } from "./slots.ts";
 
 export const CUT_OFF_MS = 5_000;
@@ -22,151 +22,161 @@ export const CUT_OFF_MS = 5_000;
 export type DispatchOptions = {
   readonly clock: Clock;
   readonly timers: Timers;
-  readonly find: (provider: string) => { provider: Provider; slots: Slots } | undefined;
+  readonly find: (provider: string) => DispatchTarget | undefined;
   readonly onTask: (call: Call, ttlMs: number) => void;
   readonly onLate: (call: Call) => void;
 };
 
+type DispatchTarget = { readonly provider: Provider; readonly slots: Slots };
+
 export function createDispatch(options: DispatchOptions): (isRepeatable: boolean) => Next {
   return (isRepeatable) =>
-    async function dispatch(call, out) {
+    function dispatch(call, out) {
       const found = options.find(call.target.provider);
-      if (!found) throw new GatewayError("NO_SUCH_TARGET");
+      if (!found) return Promise.reject(new GatewayError("NO_SUCH_TARGET"));
       const { run } = call as LiveCall;
-      if (!run || run.isEnded) return;
-      const { slots, provider } = found;
-      if (!slots.tryTake()) await waitForSlot(slots, call, run);
-      try {
-        await new Attempt(call, out, provider, run, options, isRepeatable).go();
-      } finally {
-        slots.free();
-      }
+      if (!run || run.isEnded) return Promise.resolve();
+      const attempt = new Attempt({ call, out, run, target: found, options, tries: isRepeatable ? 2 : 1 });
+      return found.slots.tryTake() ? attempt.go() : attempt.queue();
     };
 }
 
-/** A call that waits in line can still be cancelled: its signal leaves the line. */
-async function waitForSlot(slots: Slots, call: Call, run: LiveRun): Promise<void> {
-  run.abort = (error) => (run.call as LiveCall).abortSignal(error);
-  try {
-    await slots.take(call.signal);
-  } finally {
-    run.abort = undefined;
-  }
-  if (run.isEnded) {
-    slots.free();
-    throw new GatewayError("CANCELLED");
-  }
-}
+type AttemptParts = {
+  readonly call: Call;
+  readonly out: Out;
+  readonly run: LiveRun;
+  readonly target: DispatchTarget;
+  readonly options: DispatchOptions;
+  readonly tries: number;
+};
 
-class Attempt implements Out {
-  readonly #call: Call;
-  readonly #out: Out;
-  readonly #provider: Provider;
-  readonly #run: LiveRun;
-  readonly #options: DispatchOptions;
-  readonly #isRepeatable: boolean;
+class Attempt implements Out, RunControl {
+  readonly #parts: AttemptParts;
+  #tries: number;
   #isEnded = false;
+  #isDone = false;
   #hasWritten = false;
   #timer: Timer | undefined;
   #timeLeft: number;
   #armedAt = 0;
-  #done: () => void = () => undefined;
+  #resolve: () => void = () => undefined;
 
-  constructor(call: Call, out: Out, provider: Provider, run: LiveRun, options: DispatchOptions, isRepeatable: boolean) {
-    this.#call = call;
-    this.#out = out;
-    this.#provider = provider;
-    this.#run = run;
-    this.#options = options;
-    this.#isRepeatable = isRepeatable;
-    this.#timeLeft = call.deadline - options.clock.now();
+  constructor(parts: AttemptParts) {
+    this.#parts = parts;
+    this.#tries = parts.tries;
+    this.#timeLeft = parts.call.deadline - parts.options.clock.now();
   }
 
-  async go(): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#done = resolve;
-    this.#run.abort = (error) => this.#abort(error);
-    this.#run.onAsking = (isAsking) => (isAsking ? this.#disarm() : this.#arm());
+  /** Waits in line for a slot. A call that waits can still be cancelled: its signal leaves the line. */
+  async queue(): Promise<void> {
+    const { call, run, target } = this.#parts;
+    run.control = { abort: (error) => (run.call as LiveCall).abortSignal(error), asking: () => undefined };
+    const waitedFrom = this.#parts.options.clock.now();
+    await target.slots.take(call.signal);
+    // The deadline starts at dispatch.
+    this.#timeLeft += this.#parts.options.clock.now() - waitedFrom;
+    if (!run.isEnded) return await this.go();
+    target.slots.free();
+    throw new GatewayError("CANCELLED");
+  }
+
+  /** Has a slot. Resolves when the provider is through with the call, or was cut off. */
+  go(): Promise<void> {
+    this.#parts.run.control = this;
     this.#arm();
-    this.#try(this.#isRepeatable ? 2 : 1);
-    try {
-      await promise;
-    } finally {
-      this.#disarm();
-      this.#run.abort = undefined;
-      this.#run.onAsking = undefined;
-    }
+    const promise = new Promise<void>((resolve) => {
+      this.#resolve = resolve;
+    });
+    this.#try();
+    return promise;
   }
 
-  #try(attempts: number): void {
-    this.#provider.run(this.#call, this).then(
-      () => {
-        if (!this.#isEnded)
-          this.#fail(
-            new GatewayError("PROVIDER_FAILED", { message: "The provider ended the call without an answer." }),
-          );
-        this.#done();
-      },
-      (thrown) => {
-        const error = GatewayError.from(thrown);
-        const isRetried = error.code === "OUTCOME_UNKNOWN" && attempts > 1 && !this.#hasWritten && !this.#isEnded;
-        if (isRetried) return this.#try(attempts - 1);
-        this.#fail(error);
-        this.#done();
-      },
-    );
+  #try(): void {
+    this.#parts.target.provider.run(this.#parts.call, this).then(this.#onSettled, this.#onThrown);
+  }
+
+  readonly #onSettled = (): void => {
+    const message = "The provider ended the call without an answer.";
+    if (!this.#isEnded) this.#fail(new GatewayError("PROVIDER_FAILED", { message }));
+    this.#done();
+  };
+
+  readonly #onThrown = (thrown: unknown): void => {
+    const error = GatewayError.from(thrown);
+    const mayRepeat = error.code === "OUTCOME_UNKNOWN" && !this.#hasWritten && !this.#isEnded;
+    if (mayRepeat && --this.#tries > 0) return this.#try();
+    this.#fail(error);
+    this.#done();
+  };
+
+  /** Lets go of the slot, once. */
+  #done(): void {
+    if (this.#isDone) return;
+    this.#isDone = true;
+    this.#disarm();
+    const { run, target } = this.#parts;
+    if (run.control === this) run.control = undefined;
+    target.slots.free();
+    this.#resolve();
   }
 
   write(event: CallEvent): boolean {
+    const { call, out, options } = this.#parts;
     if (this.#isEnded) {
-      this.#options.onLate(this.#call);
+      options.onLate(call);
       return true;
     }
     this.#hasWritten = true;
     if (event.type === "end") {
       this.#isEnded = true;
-      if (event.outcome === "task") this.#options.onTask(this.#call, event.ttlMs ?? 0);
+      if (event.outcome === "task") options.onTask(call, event.ttlMs ?? 0);
     } else if (event.type === "error") this.#isEnded = true;
-    const hasRoom = this.#out.write(event);
+    const hasRoom = out.write(event);
     // The end lets go of the slot even if the provider's promise never settles.
     if (this.#isEnded) this.#done();
     return hasRoom;
   }
 
   ready(): Promise<void> {
-    return this.#out.ready();
+    return this.#parts.out.ready();
   }
 
   #fail(error: GatewayError): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
-    this.#out.write({ type: "error", error });
+    this.#parts.out.write({ type: "error", error });
   }
 
   /** Ends the call now; the provider gets `CUT_OFF_MS` to let go. */
-  #abort(error: GatewayError): void {
+  abort(error: GatewayError): void {
     if (this.#isEnded) return;
+    const { call, run, target, options } = this.#parts;
     this.#disarm();
     this.#fail(error);
-    (this.#run.call as LiveCall).abortSignal(error);
-    this.#timer = this.#options.timers.after(CUT_OFF_MS, this.#done);
+    (run.call as LiveCall).abortSignal(error);
+    this.#timer = options.timers.after(CUT_OFF_MS, () => this.#done());
     const reason = typeof error.details.reason === "string" ? error.details.reason : error.message;
-    const payload = this.#run.lastWords;
-    this.#provider.reply(this.#call.id, { type: "cancel", reason, ...(payload && { payload }) });
+    const payload = run.lastWords;
+    target.provider.reply(call.id, { type: "cancel", reason, ...(payload && { payload }) });
+  }
+
+  asking(isAsking: boolean): void {
+    if (isAsking) this.#disarm();
+    else this.#arm();
   }
 
   #arm(): void {
     if (this.#isEnded || this.#timer) return;
-    this.#armedAt = this.#options.clock.now();
-    this.#timer = this.#options.timers.after(Math.max(0, this.#timeLeft), () =>
-      this.#abort(new GatewayError("DEADLINE_PASSED")),
-    );
+    const { clock, timers } = this.#parts.options;
+    this.#armedAt = clock.now();
+    this.#timer = timers.after(Math.max(0, this.#timeLeft), () => this.abort(new GatewayError("DEADLINE_PASSED")));
   }
 
   /** Stops the clock of the deadline: the call is over, or waits for a person. */
   #disarm(): void {
-    if (this.#timer && !this.#isEnded) this.#timeLeft -= this.#options.clock.now() - this.#armedAt;
-    this.#timer?.cancel();
+    if (!this.#timer) return;
+    if (!this.#isEnded) this.#timeLeft -= this.#parts.options.clock.now() - this.#armedAt;
+    this.#timer.cancel();
     this.#timer = undefined;
   }
 }

@@ -47,7 +47,7 @@ export interface Kernel {
   /** Cancels what runs, then closes the providers in reverse order. Safe to call twice. */
   close(): Promise<void>;
   ready(): { isReady: boolean; servers: Record<string, ProviderStatus> };
-  stats(): { open: number; kept: number; keptBytes: number; tasks: number };
+  stats(): { open: number; kept: number; keptBytes: number; tasks: number; upstreams: number };
 }
 
 const DEFAULT_TIMEOUT_MS = 300_000;
@@ -143,6 +143,9 @@ export function createKernel(options: KernelOptions): Kernel {
       isReady: mounts.every((mount) => mount.isSettled),
       servers: Object.fromEntries(mounts.map((mount) => [mount.provider.id, mount.facts.status])),
     }),
-    stats: () => runs.stats(),
+    stats: () => ({
+      ...runs.stats(),
+      upstreams: mounts.reduce((sum, { provider }) => sum + provider.upstreamCount(), 0),
+    }),
   };
 }

@@ -76,6 +76,7 @@ export function createGateway(config: Config, { log, env }: { log: Log; env: Env
   metrics.gauge("isthmus_runs_open", () => kernel.stats().open);
   metrics.gauge("isthmus_runs_kept", () => kernel.stats().kept);
   metrics.gauge("isthmus_sessions", () => sessions.size);
+  metrics.gauge("isthmus_upstream_sessions", () => kernel.stats().upstreams);
   metrics.gauge(
     "isthmus_providers_ok",
     () => Object.values(kernel.ready().servers).filter((status) => status === "ok").length,

@@ -50,6 +50,7 @@ export class ScriptedProvider implements Provider {
 
   scope = async () => "shared" as const;
   notify(): void {}
+  upstreamCount = () => 0;
   release(): void {}
   async close(): Promise<void> {}
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { membersAt } from "./members.ts";
+import { findMember, membersAt } from "./members.ts";
 import { JsonFault, MAX_JSON_DEPTH, Scanner } from "./scanner.ts";
 import { decodeString, jsonText, stringOf, textOf, textOfBytes } from "./text.ts";
 import { refuseRepeatedKeys } from "./unique.ts";
@@ -91,6 +91,23 @@ describe("members", () => {
     const many = Array.from({ length: 20_000 }, (_, n) => `"k${n}":0`).join(",");
     expect(() => membersAt(`{${many},"k7":1}`, 0)).toThrow(/repeated key/);
   });
+});
+
+describe("findMember", () => {
+  test("finds a key however it is spelled, among keys that are escaped and repeated", () => {
+    const text = '{"x":1,"x":2,"\\u0079":3,"to\\u006ben":4}';
+    expect(text.slice(findMember(text, 0, "token")?.span?.start, -1)).toBe("4");
+    expect(findMember(text, 0, "z")).toMatchObject({ span: undefined, end: text.length, isEmpty: false });
+    expect(findMember("{ }", 0, "z")).toMatchObject({ isEmpty: true });
+    expect(findMember("[]", 0, "z")).toBeUndefined();
+  });
+
+  test.each(['{"a":1,"a":2}', '{"a":1,"\\u0061":2}', '{"\\u0061":1,"a":2}'])(
+    "refuses %s when a is looked for",
+    (text) => {
+      expect(() => findMember(text, 0, "a")).toThrow(/repeated key/);
+    },
+  );
 });
 
 describe("refuseRepeatedKeys", () => {

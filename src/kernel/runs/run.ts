@@ -32,6 +32,14 @@ export interface RunOwner {
   reply(call: Call, reply: CallReply): void;
 }
 
+/** The hold of dispatch on a call. */
+export interface RunControl {
+  /** Ends the call from outside, through the stages' own `out`. */
+  abort(error: GatewayError): void;
+  /** Questions are open, or the last one was answered: thinking time is not the tool's. */
+  asking(isAsking: boolean): void;
+}
+
 export class LiveRun implements Run, Out {
   readonly call: Call;
   readonly #owner: RunOwner;
@@ -44,12 +52,10 @@ export class LiveRun implements Run, Out {
   #mayReturn = false;
   #ready: { promise: Promise<void>; resolve: () => void } | undefined;
   #asks: Map<string, number> | undefined;
-  /** Set while dispatch holds the call: ends it from outside, through the stages' own `out`. */
-  abort: ((error: GatewayError) => void) | undefined;
+  /** Who holds the call while it is dispatched. */
+  control: RunControl | undefined;
   /** What the caller said when it cancelled. */
   lastWords: Payload | undefined;
-  /** Told when questions open (true) and when the last one is answered (false): thinking time is not the tool's. */
-  onAsking: ((isAsking: boolean) => void) | undefined;
   isEnded = false;
 
   constructor(call: Call, owner: RunOwner) {
@@ -112,7 +118,7 @@ export class LiveRun implements Run, Out {
   #openAsks(event: CallEvent & { type: "ask" }, cursor: number): void {
     this.#asks ??= new Map();
     for (const ask of event.asks) this.#asks.set(ask.key, cursor);
-    this.onAsking?.(true);
+    this.control?.asking(true);
   }
 
   #shrink(): void {
@@ -127,7 +133,7 @@ export class LiveRun implements Run, Out {
   /** Ends the run with our own error, through the stages when the call has been dispatched. */
   end(error: GatewayError): void {
     if (this.isEnded) return;
-    this.abort?.(error);
+    this.control?.abort(error);
     // Not dispatched yet, or a stage that does not pass errors on: the run ends all the same.
     if (!this.isEnded) this.write({ type: "error", error });
   }
@@ -204,7 +210,7 @@ export class LiveRun implements Run, Out {
   #answer(reply: CallReply & { type: "answer" }): void {
     const answers = reply.answers.filter((answer: Answer) => this.#asks?.delete(answer.key));
     if (answers.length === 0) return;
-    if (this.#asks?.size === 0) this.onAsking?.(false);
+    if (this.#asks?.size === 0) this.control?.asking(false);
     this.#owner.reply(this.call, { type: "answer", answers });
   }
 

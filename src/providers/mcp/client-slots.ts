@@ -16,6 +16,11 @@ export class ClientSlots {
     this.#max = options.max;
   }
 
+  /** How many of them have a session now. */
+  get openCount(): number {
+    return [...this.#slots.values(), ...this.#released].filter((slot) => slot.ready !== undefined).length;
+  }
+
   get(session: string): SessionSlot | undefined {
     return this.#slots.get(session);
   }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { z } from "zod";
+import * as z from "zod";
 import { mcpConfig, mcpServerSchema, mcpServerShape } from "./mcp-config.ts";
 
 const read = (config: object) => mcpConfig(mcpServerSchema.parse({ id: "x", ...config }));

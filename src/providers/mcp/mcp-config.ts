@@ -1,5 +1,5 @@
 /** One MCP server in the config: how it is reached, and how its sessions are shared among clients. */
-import { z } from "zod";
+import * as z from "zod";
 import { parseBytes, parseDurationMs } from "../../contract/index.ts";
 
 const TRANSPORTS = {

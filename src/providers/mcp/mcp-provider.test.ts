@@ -339,11 +339,7 @@ describe("mcpProvider over stdio", () => {
   });
 
   test.each([
-    [
-      "exits at once",
-      stdioConfig({ exit: 4 }),
-      { status: "unreachable", message: "exited with code 4" },
-    ],
+    ["exits at once", stdioConfig({ exit: 4 }), { status: "unreachable", message: "exited with code 4" }],
     [
       "does not exist",
       { command: "no-such-command-here" },

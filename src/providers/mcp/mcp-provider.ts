@@ -233,6 +233,10 @@ class McpProvider implements Provider {
     }
   }
 
+  upstreamCount(): number {
+    return (this.#shared?.ready ? 1 : 0) + this.#clients.openCount;
+  }
+
   release(session: SessionRef): void {
     const shared = this.#shared;
     if (!shared) return;

@@ -160,7 +160,7 @@ export class RunningCall implements RequestSink {
         this.#notice(reply.method, reply.payload, reply.key);
         return;
       case "cancel":
-        this.#cancel(reply.reason);
+        this.#cancel(reply.reason, reply.payload);
         return;
     }
   }
@@ -183,13 +183,14 @@ export class RunningCall implements RequestSink {
     void session.send(notificationText(method, session.context.tasks.towardsServer(params)));
   }
 
-  #cancel(reason: string | undefined): void {
+  #cancel(reason: string | undefined, words: Payload | undefined): void {
     const session = this.#session;
     const stream = this.#stream;
     if (session) {
       session.forget(this.id);
-      const params = reason === undefined ? "" : `,"reason":${jsonText(reason)}`;
-      const text = notificationText("notifications/cancelled", payload(`{"requestId":${this.id}${params}}`));
+      const why = reason === undefined ? "" : `,"reason":${jsonText(reason)}`;
+      const params = words?.splice(["requestId"], this.id) ?? payload(`{"requestId":${this.id}${why}}`);
+      const text = notificationText("notifications/cancelled", params);
       // A server that has its stream closed first may take that for a lost client and go on.
       void within(session.context.timers, CANCEL_MS, session.send(text)).then(() => stream?.abort());
     }
