@@ -1,9 +1,11 @@
 export type { Answer, Ask, AskKind, Call, CallEvent, CallReply, Life, Next, Out, Stage, Target, Verb } from "./call.ts";
 export { ERROR_CODES, type ErrorCode, GatewayError } from "./error.ts";
 export { FlightTable } from "./flight-table.ts";
+export { headerLine } from "./header-line.ts";
+export type { BodyTaker, HttpRequest, HttpResponse } from "./http.ts";
 export { Members, membersAt } from "./json/members.ts";
 export { JsonFault, MAX_JSON_DEPTH, Scanner } from "./json/scanner.ts";
-export { decodeString, jsonText, stringOf, textOf, textOfBytes } from "./json/text.ts";
+export { checkUtf8, decodeString, jsonText, stringOf, textOf, textOfBytes } from "./json/text.ts";
 export { COUNTERS, type CounterName, GAUGES, type GaugeName } from "./metrics.ts";
 export { joinName, RESERVED_CATALOG_IDS, segmentOf } from "./names.ts";
 export type { Notice } from "./notice.ts";

@@ -21,7 +21,11 @@ describe("splice", () => {
           "latin1",
         );
         const spliced = spliceText(text, ["name"], jsonText(replacement));
-        expect(parse(spliced)).toEqual({ ...value, name: parse(jsonText(replacement)), z: [1, "é"] });
+        expect(parse(spliced)).toEqual({
+          ...(parse(jsonText(value)) as object), // as JSON has it: without -0
+          name: parse(jsonText(replacement)),
+          z: [1, "é"],
+        });
         const at = text.indexOf('"name"');
         expect(spliced.startsWith(text.slice(0, at))).toBe(true);
       }),

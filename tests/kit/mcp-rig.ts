@@ -1,9 +1,10 @@
 /** The MCP front on a loopback port over fakes, and a client for it that shows what is on the wire. */
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, request } from "node:http";
+import { type IncomingHttpHeaders, type IncomingMessage, request } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type CallEvent, jsonText, payload } from "../../src/contract/index.ts";
+import { type CallEvent, type HttpRequest, type HttpResponse, jsonText, payload } from "../../src/contract/index.ts";
 import { createMcpFront, type McpFrontConfig } from "../../src/fronts/mcp/index.ts";
 import { createSessions } from "../../src/mechanisms/sessions/index.ts";
+import { HttpListener } from "../../src/server/http/index.ts";
 import { createSseDecoder, type SseEvent } from "../../src/wire/sse/index.ts";
 import { FakeCatalog, FakeView, okProvider } from "./fake-catalog.ts";
 import { FakeRuns } from "./fake-runs.ts";
@@ -105,18 +106,19 @@ export async function mcpRig(options: { config?: Partial<McpFrontConfig>; view?:
   const sessions = createSessions({ clock, timers, log, meter, ...(options.idleMs ? { idleMs: options.idleMs } : {}) });
   const config = { ...CONFIG, ...options.config };
   const front = createMcpFront({ catalog, runs, sessions, clock, timers, log, meter, config });
-  const server = createServer((incoming, response) => {
-    const path = incoming.url?.split("?")[0] ?? "";
+  function onRequest(incoming: HttpRequest, response: HttpResponse): void {
+    const path = incoming.url.split("?")[0] ?? "";
     const kind = path.endsWith("/sse") ? "sse" : path.endsWith("/messages") ? "messages" : "mcp";
     front.handle(incoming, response, path.split("/").length > 2 ? (path.split("/")[1] ?? "") : "", kind);
+  }
+  // Time of its own, which stands still: what a slow client gets is tested where it is decided.
+  const listener = new HttpListener({
+    timers: new ManualTime(),
+    onRequest,
+    onError: (cause) => log.error("request failed", { cause }),
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  let connections = 0;
-  server.on("connection", (socket) => {
-    connections++;
-    socket.on("close", () => connections--);
-  });
+  await new Promise<void>((resolve) => listener.server.listen(0, "127.0.0.1", resolve));
+  const { port } = listener.server.address() as AddressInfo;
 
   function open(send: SendOptions): Promise<OpenStream> {
     return new Promise((resolve, reject) => {
@@ -160,15 +162,14 @@ export async function mcpRig(options: { config?: Partial<McpFrontConfig>; view?:
     sessions,
     front,
     port,
-    connections: () => connections,
+    connections: () => listener.connections,
     open,
     send,
     initialize,
     async [Symbol.asyncDispose]() {
       sessions.close();
       front.close();
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      await listener.close();
     },
   };
 }

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { findMember, membersAt } from "./members.ts";
 import { JsonFault, MAX_JSON_DEPTH, Scanner } from "./scanner.ts";
-import { decodeString, jsonText, stringOf, textOf, textOfBytes } from "./text.ts";
+import { checkUtf8, decodeString, jsonText, stringOf, textOf, textOfBytes } from "./text.ts";
 import { refuseRepeatedKeys } from "./unique.ts";
 
 function accepts(text: string): boolean {
@@ -132,5 +132,7 @@ describe("text", () => {
 
   test("refuses bytes that are not UTF-8", () => {
     expect(() => textOfBytes(Buffer.from([0x22, 0xff, 0x22]))).toThrow(/UTF-8/);
+    expect(() => checkUtf8('"\xff"')).toThrow(/UTF-8/);
+    expect(() => checkUtf8('"\xc3\xa9"')).not.toThrow();
   });
 });

@@ -10,6 +10,12 @@ export function textOfBytes(bytes: Buffer): string {
   return bytes.toString("latin1");
 }
 
+/** Refuses text of one character per byte whose bytes are not UTF-8. */
+export function checkUtf8(text: string): void {
+  if (ASCII.test(text) || isUtf8(Buffer.from(text, "latin1"))) return;
+  throw new JsonFault("encoding", 0, "the text is not valid UTF-8");
+}
+
 /** An ordinary string as text of one character per byte. */
 export function textOf(value: string): string {
   return ASCII.test(value) ? value : Buffer.from(value, "utf8").toString("latin1");

@@ -7,6 +7,7 @@ import {
   type Attachment,
   type CallEvent,
   decodeString,
+  type Payload,
   type Reader,
   type Run,
 } from "../../contract/index.ts";
@@ -165,9 +166,9 @@ export class CallReader implements Reader, RunningCall {
   }
 
   /** The client's own cancel: nothing is answered. */
-  cancel(reason: string | undefined): void {
+  cancel(reason: string | undefined, words?: Payload): void {
     this.#isCancelled = true;
-    this.run?.cancel(reason);
+    this.run?.cancel(reason, words);
     if (!this.#isOver) this.#finish(undefined);
   }
 

@@ -12,6 +12,9 @@ import type { Outlet } from "./outlet.ts";
 // Views never change, so what is said about one is said once.
 const ABOUT = new WeakMap<View, string>();
 
+/** Every session keeps what its client said of itself as long as it lives. */
+const MAX_DECLARED_BYTES = 64 * 1024;
+
 /** Answers `initialize` when what the new session sees is ready, or the kernel has waited long enough for it. */
 export async function initialize(
   front: FrontContext,
@@ -23,6 +26,11 @@ export async function initialize(
   const capabilities = message.members?.textOf("capabilities") ?? "{}";
   if (asked === undefined || !capabilities.startsWith("{")) {
     const text = "initialize needs protocolVersion, a string, and capabilities, an object";
+    return outlet.answer(errorText(message.id, { code: -32602, message: text }));
+  }
+  const declared = capabilities.length + (message.members?.textOf("clientInfo")?.length ?? 0);
+  if (declared > MAX_DECLARED_BYTES) {
+    const text = `capabilities and clientInfo may have ${MAX_DECLARED_BYTES} bytes together`;
     return outlet.answer(errorText(message.id, { code: -32602, message: text }));
   }
   const { version } = revisionOf(asked) ?? LATEST_REVISION;

@@ -1,5 +1,5 @@
 /** MCP for clients, 2024-11-05 to 2025-11-25, on every transport it has. The server owns the socket and routes paths. */
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { HttpRequest, HttpResponse } from "../../contract/index.ts";
 import type { FrontContext, McpFrontConfig, McpPorts } from "./front-context.ts";
 import { createHttpTransport } from "./http/http-transport.ts";
 import { createSseTransport } from "./sse/sse-transport.ts";
@@ -11,7 +11,7 @@ export type McpPathKind = "mcp" | "sse" | "messages";
 
 export interface McpFront {
   /** `catalog` "" is everything the caller may see. The response is always ended, sooner or later. */
-  handle(request: IncomingMessage, response: ServerResponse, catalog: string, kind: McpPathKind): void;
+  handle(request: HttpRequest, response: HttpResponse, catalog: string, kind: McpPathKind): void;
   stdio(options: StdioOptions): StdioServing;
   /** Lets go of timers and connections. Runs and sessions are closed by their owners, runs first. Safe to call twice. */
   close(): void;

@@ -35,7 +35,7 @@ function relay(front: FrontContext, session: Session, message: Message): void {
 function cancel(session: Session, message: Message): void {
   const id = message.members?.textOf("requestId");
   const call = id === undefined ? undefined : session.runningCall(id);
-  if (call instanceof CallReader) call.cancel(reasonOf(message.members?.textOf("reason")));
+  if (call instanceof CallReader) call.cancel(reasonOf(message.members?.textOf("reason")), message.body);
 }
 
 /** Progress of the client's work on a question: the token is the question's id. */

@@ -59,10 +59,14 @@ export class LiveCatalog implements Catalog {
   readonly #shared = new Map<string, LiveView>();
   readonly #scoped = new Map<string, Scoped>();
   readonly #lists = new Map<string, JoinedList[]>();
+  readonly #patienceMs: number;
+  readonly #startedAt: number;
   #version = 0;
 
   constructor(options: CatalogOptions) {
     this.#options = options;
+    this.#patienceMs = options.patienceMs ?? 5_000;
+    this.#startedAt = options.clock.now();
   }
 
   add(mount: Mount): void {
@@ -145,9 +149,13 @@ export class LiveCatalog implements Catalog {
 
   async enter(catalog: string, session?: SessionRef): Promise<void> {
     const mounts = this.#mountsOf(catalog);
-    await this.#patiently(Promise.all(mounts.map((mount) => mount.settled)));
+    // Counted from the start: whoever comes later does not wait for a server again that others have waited for.
+    const left = this.#patienceMs - (this.#options.clock.now() - this.#startedAt);
+    if (mounts.some((mount) => !mount.isSettled)) {
+      await this.#patiently(left, Promise.all(mounts.map((mount) => mount.settled)));
+    }
     if (!session) return;
-    await this.#patiently(Promise.all(mounts.map((mount) => this.#enterMount(mount, session))));
+    await this.#patiently(this.#patienceMs, Promise.all(mounts.map((mount) => this.#enterMount(mount, session))));
   }
 
   async #enterMount(mount: Mount, session: SessionRef): Promise<void> {
@@ -163,9 +171,10 @@ export class LiveCatalog implements Catalog {
   }
 
   /** Waits, but not for ever: a slow provider delays nobody beyond the set limit. */
-  #patiently(work: Promise<unknown>): Promise<void> {
+  #patiently(ms: number, work: Promise<unknown>): Promise<void> {
+    if (ms <= 0) return Promise.resolve();
     return new Promise((resolve, reject) => {
-      const timer = this.#options.timers.after(this.#options.patienceMs ?? 5_000, resolve);
+      const timer = this.#options.timers.after(ms, resolve);
       work.then(() => resolve(), reject).finally(() => timer.cancel());
     });
   }

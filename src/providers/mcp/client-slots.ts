@@ -56,10 +56,9 @@ export class ClientSlots {
   }
 
   /** Closes what was not used for `idleMs`, and what was released and has ended since. */
-  sweep(idleMs: number, onTaskGone: (id: string) => void): void {
+  sweep(idleMs: number): void {
     const now = this.#clock.now();
-    for (const slot of [...this.#slots.values(), ...this.#released])
-      for (const task of slot.tasks.sweep(now)) onTaskGone(task.id);
+    for (const slot of [...this.#slots.values(), ...this.#released]) slot.tasks.sweep(now);
     for (const slot of this.#slots.values())
       if (slot.ready && slot.isIdle && now - slot.lastUsed >= idleMs) void slot.sleep();
     for (const slot of this.#released) {

@@ -1,7 +1,7 @@
 /** Streamable HTTP, 2025-03-26 to 2025-11-25: a POST per message, a session id if the server wants one, a GET stream. */
-import type { Log, Timers } from "../../contract/index.ts";
+import { headerLine, type Log, type Timers } from "../../contract/index.ts";
 import type { Message, MessageFault } from "../../wire/jsonrpc/index.ts";
-import { type HttpClient, headerLine, type ResponseHead } from "./http/index.ts";
+import type { HttpClient, ResponseHead } from "./http/index.ts";
 import { type HttpLink, postOnly } from "./http-link.ts";
 import { ListenStream } from "./listen-stream.ts";
 import { PostStream } from "./post-stream.ts";

@@ -126,7 +126,7 @@ function withdrawAsk(session: UpstreamSession, message: Message): void {
 /** `call`: on whose stream it came, where streams are apart. */
 export function routeRequest(session: UpstreamSession, message: Message, call: RunningCall | undefined): void {
   const { client } = session.context;
-  const kind = ASK_METHODS[message.method] ?? "raw";
+  const kind = (Object.hasOwn(ASK_METHODS, message.method) && ASK_METHODS[message.method]) || "raw";
   const capability = ASK_CAPABILITIES[kind];
   const isDeclared = client && (capability === undefined || client.capabilities.at([capability]) !== undefined);
   if (message.method === "ping") void session.send(answerText(message.id, "result", EMPTY_OBJECT));

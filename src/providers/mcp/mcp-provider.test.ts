@@ -212,6 +212,14 @@ describe("mcpProvider over stdio", () => {
     });
   });
 
+  test("does not know what became of other calls on a pipe that one answer broke", async () => {
+    await using setup = await openProvider(stdioConfig({}, { maxMessage: "100KB" }));
+    const other = setup.provider.run(toolCall("never"), new FakeOut());
+    const guilty = setup.provider.run(toolCall("huge"), new FakeOut());
+    await expect(other).rejects.toMatchObject({ code: "OUTCOME_UNKNOWN" });
+    await expect(guilty).rejects.toMatchObject({ code: "OUTCOME_UNKNOWN" });
+  });
+
   test("lists again when the server says that its list has changed", async () => {
     await using setup = await openProvider(stdioConfig());
     await setup.provider.run(toolCall("change"), new FakeOut());

@@ -114,6 +114,7 @@ class McpProvider implements Provider {
       createTransport: () => this.#transports.create(),
       isOtherWorthTrying: (failure) => this.#transports.isOtherWorthTrying(failure),
       onTask: (id, slot) => this.#taskSlots.set(id, slot),
+      onTaskGone: (id) => this.#taskSlots.delete(id),
       onState: (state) => {
         if (!client && !this.#isClosed) host.state(state);
       },
@@ -257,8 +258,8 @@ class McpProvider implements Provider {
 
   #sweep(idleMs: number): void {
     const now = this.#deps.clock.now();
-    this.#clients.sweep(idleMs, (id) => this.#taskSlots.delete(id));
-    for (const task of this.#shared?.tasks.sweep(now) ?? []) this.#taskSlots.delete(task.id);
+    this.#clients.sweep(idleMs);
+    this.#shared?.tasks.sweep(now);
     const shared = this.#shared;
     if (this.#config.idle === undefined || !shared?.ready || !shared.isIdle) return;
     if (now - shared.lastUsed >= idleMs) void shared.sleep();

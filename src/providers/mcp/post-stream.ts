@@ -2,10 +2,10 @@
  * One request of a Streamable HTTP session, from its POST to its answer: as JSON, as a stream, or as a stream that the
  * server cuts and we take up again with Last-Event-ID.
  */
-import type { Timer } from "../../contract/index.ts";
+import { headerLine, type Timer } from "../../contract/index.ts";
 import { type Message, MessageFault } from "../../wire/jsonrpc/index.ts";
 import { createSseDecoder, type SseDecoder, type SseEvent } from "../../wire/sse/index.ts";
-import { type HttpExchange, type HttpFailure, type HttpHandler, headerLine, type ResponseHead } from "./http/index.ts";
+import type { HttpExchange, HttpFailure, HttpHandler, ResponseHead } from "./http/index.ts";
 import { describeHttpFailure, describeStatus, type HttpLink } from "./http-link.ts";
 import { readMessages } from "./read-messages.ts";
 import type { RequestSink, RequestStream, UpstreamFailure } from "./transport.ts";

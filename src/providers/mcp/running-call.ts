@@ -22,6 +22,8 @@ import type { UpstreamSession } from "./upstream-session.ts";
 import { within } from "./within.ts";
 
 const DEFAULT_TASK_MS = 3_600_000;
+/** A server may name any time; nobody keeps a task for longer than this. */
+const MAX_TASK_MS = 24 * 3_600_000;
 /** How long the server may take to hear of a cancel before its stream is closed. */
 const CANCEL_MS = 2000;
 const TOKEN_PATH = ["_meta", "progressToken"] as const;
@@ -255,7 +257,7 @@ export class RunningCall implements RequestSink {
     const upstreamId = decodeString(members?.textOf("taskId"));
     if (upstreamId === undefined) return { type: "end", outcome: "result", payload: body };
     const ttl = Number(members?.textOf("ttl"));
-    const ttlMs = Number.isFinite(ttl) && ttl > 0 ? ttl : DEFAULT_TASK_MS;
+    const ttlMs = ttl > 0 ? Math.min(ttl, MAX_TASK_MS) : DEFAULT_TASK_MS;
     tasks.add({
       id: this.call.id,
       upstreamId,

@@ -42,6 +42,7 @@ export type SlotOptions = {
   /** True: another kind of transport may reach the server, so it is worth another try at once. */
   isOtherWorthTrying(failure: UpstreamFailure): boolean;
   onTask(id: string, slot: SessionSlot): void;
+  onTaskGone(id: string): void;
   onState(state: ProviderState): void;
 };
 
@@ -78,7 +79,10 @@ export class SessionSlot implements SessionContext {
 
   constructor(options: SlotOptions) {
     this.#options = options;
-    this.tasks = new TaskTable((task) => options.onTask(task.id, this));
+    this.tasks = new TaskTable(
+      (task) => options.onTask(task.id, this),
+      (task) => options.onTaskGone(task.id),
+    );
     this.provider = options.provider;
     this.gatewayVersion = options.gatewayVersion;
     this.client = options.client;

@@ -18,14 +18,19 @@ export type TaskEntry = {
 
 const RELATED_PATH = ["_meta", RELATED_TASK, "taskId"] as const;
 
+/** More than this and the oldest is forgotten: a server that makes tasks without end must not fill our memory. */
+const MAX_TASKS = 10_000;
+
 /** The tasks of one upstream session and of those that replaced it. */
 export class TaskTable {
   readonly #byId = new Map<string, TaskEntry>();
   readonly #byUpstreamId = new Map<string, TaskEntry>();
   readonly #onAdd: (entry: TaskEntry) => void;
+  readonly #onDrop: (entry: TaskEntry) => void;
 
-  constructor(onAdd: (entry: TaskEntry) => void) {
+  constructor(onAdd: (entry: TaskEntry) => void, onDrop: (entry: TaskEntry) => void) {
     this.#onAdd = onAdd;
+    this.#onDrop = onDrop;
   }
 
   get size(): number {
@@ -33,9 +38,21 @@ export class TaskTable {
   }
 
   add(entry: TaskEntry): void {
+    if (this.#byId.size >= MAX_TASKS) this.#dropOldest();
     this.#byId.set(entry.id, entry);
     this.#byUpstreamId.set(entry.upstreamId, entry);
     this.#onAdd(entry);
+  }
+
+  #dropOldest(): void {
+    const [oldest] = this.#byId.values();
+    if (oldest) this.#drop(oldest);
+  }
+
+  #drop(entry: TaskEntry): void {
+    this.#byId.delete(entry.id);
+    this.#byUpstreamId.delete(entry.upstreamId);
+    this.#onDrop(entry);
   }
 
   find(id: string): TaskEntry | undefined {
@@ -51,14 +68,9 @@ export class TaskTable {
     return undefined;
   }
 
-  /** Forgets what has expired and tells which. */
-  sweep(now: number): readonly TaskEntry[] {
-    const expired = [...this.#byId.values()].filter((entry) => entry.expiresAt <= now);
-    for (const entry of expired) {
-      this.#byId.delete(entry.id);
-      this.#byUpstreamId.delete(entry.upstreamId);
-    }
-    return expired;
+  /** Forgets what has expired. */
+  sweep(now: number): void {
+    for (const entry of this.#byId.values()) if (entry.expiresAt <= now) this.#drop(entry);
   }
 
   /** The task that a message of the server says it belongs to. */

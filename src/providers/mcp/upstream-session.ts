@@ -223,6 +223,8 @@ export class UpstreamSession implements TransportHandlers {
     const waiting = this.pending.values();
     for (const ask of this.asks.values()) ask.abort?.abort();
     this.asks.clear();
-    for (const one of waiting) one.onFailure(failure);
+    // Whose answer broke the pipe cannot be told when several wait: then nobody knows what became of theirs.
+    const isAnyones = failure.kind === "invalid" && waiting.length > 1;
+    for (const one of waiting) one.onFailure(isAnyones ? { ...failure, kind: "lost" } : failure);
   }
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { payload } from "../../contract/index.ts";
+import { payload, textOf } from "../../contract/index.ts";
 import { answerText, notificationText, requestText } from "./encode.ts";
 import { MessageFault, skimBatch, skimMessage } from "./message.ts";
 
@@ -49,6 +49,10 @@ describe("skimMessage", () => {
     ['{"jsonrpc":"2.0","id":1,"method":"x","params":[1]}', -32600, "1"],
     ['{"jsonrpc":"2.0","id":null,"method":"x"}', -32600, "null"],
     ['{"jsonrpc":"2.0","id":{},"method":"x"}', -32600, "null"],
+    ['{"jsonrpc":"2.0","id":1,"method":"x","Method":"y"}', -32600, "1"],
+    ['{"jsonrpc":"2.0","id":1,"method":"x","params":{"NAME":"a","name":"b"}}', -32600, "1"],
+    [textOf('{"jsonrpc":"2.0","id":1,"method":"x","params":{},"param\u017f":{}}'), -32600, "1"],
+    [textOf('{"jsonrpc":"2.0","id":1,"method":"x","params":{"k":1,"\u212a":2}}'), -32600, "1"],
     ['{"jsonrpc":"2.0","id":1,"method":7}', -32600, "1"],
     ['{"jsonrpc":"2.0","id":1,"method":"x","result":{}}', -32600, "1"],
     ['{"jsonrpc":"2.0","id":1,"result":{},"error":{}}', -32600, "1"],

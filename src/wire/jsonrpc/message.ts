@@ -2,7 +2,16 @@
  * One JSON-RPC message, skimmed once: its kind, its id as it was spelled, its method, and where the rest stands.
  * A message that two parsers could read differently does not get through here.
  */
-import { decodeString, type Frame, JsonFault, Members, type Payload, payload, Scanner } from "../../contract/index.ts";
+import {
+  decodeString,
+  type Frame,
+  JsonFault,
+  Members,
+  type Payload,
+  payload,
+  Scanner,
+  stringOf,
+} from "../../contract/index.ts";
 
 export type Message = {
   readonly kind: "request" | "notification" | "response";
@@ -72,6 +81,7 @@ function classify(text: string, top: Members, inner: Members | undefined): Messa
     if (id !== undefined && !isId(id)) refuse("id must be a string or a number");
     const params = top.spanOf("params");
     if (params && text.charCodeAt(params.start) !== 123) refuse("params must be an object");
+    if (hasTwins(top) || (params && inner && hasTwins(inner))) refuse("two keys differ only in their case");
     const at = params ?? { start: top.end - 1, end: top.end - 1 };
     const body = payload(text.slice(at.start, at.end), frameOf(text, top, at));
     return {
@@ -92,6 +102,18 @@ function classify(text: string, top: Members, inner: Members | undefined): Messa
   if (text.charCodeAt(answer.start) !== 123) return refuse("result and error must be objects");
   const body = payload(text.slice(answer.start, answer.end), frameOf(text, top, answer));
   return { kind: "response", text, id, method: "", body, members: inner, outcome: result ? "result" : "fault" };
+}
+
+// Keys in which there is nothing to fold.
+const PLAIN_KEY = /^[^A-Z\x80-\xff]*$/;
+
+/**
+ * Whether readers that do not mind case, Go's encoding/json among them, take two of the keys for one: such a reader would
+ * act on the other one. They fold a few letters beyond ASCII as well, as the way through upper case does.
+ */
+function hasTwins({ keys }: Members): boolean {
+  if (keys.every((key) => PLAIN_KEY.test(key))) return false;
+  return new Set(keys.map((key) => stringOf(key).toUpperCase().toLowerCase())).size < keys.length;
 }
 
 function frameOf(text: string, top: Members, at: { start: number; end: number }): Frame {

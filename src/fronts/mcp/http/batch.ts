@@ -1,5 +1,5 @@
 /** A batch of 2025-03-26: answered as one array, or as one stream as soon as anything must go out before the answers. */
-import type { ServerResponse } from "node:http";
+import type { HttpResponse } from "../../../contract/index.ts";
 import type { Session } from "../../../mechanisms/sessions/index.ts";
 import { errorText, type Message, MessageFault, skimBatch, skimMessage } from "../../../wire/jsonrpc/index.ts";
 import type { CallReader } from "../call-reader.ts";
@@ -12,7 +12,7 @@ import { SseStream } from "./sse-stream.ts";
 
 const MAX_BATCH = 256;
 
-type BatchInput = { session: Session; response: ServerResponse; accepts: Accepts; text: string };
+type BatchInput = { session: Session; response: HttpResponse; accepts: Accepts; text: string };
 
 /** Throws MessageFault when the batch as a whole cannot be taken; a bad message in it is answered in its place. */
 export function handleBatch(http: HttpContext, { session, response, accepts, text }: BatchInput): void {
@@ -46,14 +46,14 @@ function skimOrFault(text: string): Message | MessageFault {
 
 class BatchResponse {
   readonly #http: HttpContext;
-  readonly #response: ServerResponse;
+  readonly #response: HttpResponse;
   readonly accepts: Accepts;
   readonly readers: CallReader[] = [];
   readonly #answers: string[] = [];
   #left: number;
   #stream: SseStream | undefined;
 
-  constructor(http: HttpContext, response: ServerResponse, accepts: Accepts, answers: number) {
+  constructor(http: HttpContext, response: HttpResponse, accepts: Accepts, answers: number) {
     this.#http = http;
     this.#response = response;
     this.accepts = accepts;
@@ -77,8 +77,7 @@ class BatchResponse {
   }
 
   accept(): void {
-    this.#response.writeHead(202, { "Content-Length": "0" });
-    this.#response.end();
+    this.#response.answer(202, "", "");
   }
 
   #open(): SseStream {
@@ -98,9 +97,7 @@ class BatchResponse {
     if (!this.accepts.json) this.#stream ??= this.#open();
     if (this.#stream) return this.#stream.end();
     if (this.#answers.length === 0) return this.accept();
-    const text = `[${this.#answers.join(",")}]`;
-    this.#response.writeHead(200, { "Content-Type": "application/json", "Content-Length": text.length });
-    this.#response.end(text, "latin1");
+    this.#response.answer(200, "Content-Type: application/json\r\n", `[${this.#answers.join(",")}]`);
   }
 }
 

@@ -1,10 +1,11 @@
 /** Who may speak to us at all: keeps pages of other sites, and names that point here by DNS tricks, out. */
-import type { IncomingMessage } from "node:http";
+
+import type { HttpRequest } from "../../../contract/index.ts";
 
 const LOOPBACK = new Set(["localhost", "127.0.0.1", "[::1]"]);
 const MAX_KNOWN = 256;
 
-export type Gate = (request: IncomingMessage) => "host" | "origin" | undefined;
+export type Gate = (request: HttpRequest) => "host" | "origin" | undefined;
 
 /** The gate says what is wrong with a request, or nothing. */
 export function createGate(options: { allowedHosts: readonly string[]; allowedOrigins: readonly string[] }): Gate {

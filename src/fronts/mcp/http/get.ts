@@ -1,5 +1,5 @@
 /** GET: the session's own stream, or the rest of a call's stream for a client that lost it. */
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { HttpRequest, HttpResponse } from "../../../contract/index.ts";
 import type { Outbox, OutboxWriter, Session } from "../../../mechanisms/sessions/index.ts";
 import { revisionOf } from "../../../wire/mcp/index.ts";
 import { CallReader } from "../call-reader.ts";
@@ -14,12 +14,7 @@ import { SseStream, type StreamOwner } from "./sse-stream.ts";
 const OUTBOX = "out";
 const RESUMED = { json: false, sse: true, prefersSse: false };
 
-export function handleGet(
-  http: HttpContext,
-  session: Session,
-  request: IncomingMessage,
-  response: ServerResponse,
-): void {
+export function handleGet(http: HttpContext, session: Session, request: HttpRequest, response: HttpResponse): void {
   const accepts = acceptsOf(request.headers.accept);
   if (!accepts.sse) {
     const message = "Accept must name text/event-stream";
@@ -34,18 +29,17 @@ export function handleGet(
 type Place = { readonly stream: string; readonly cursor: number };
 
 /** Ids we gave have the form `<stream>.<number>`; others say nothing to us. */
-function placeOf(header: string | string[] | undefined): Place | undefined {
-  const match = /^([A-Za-z0-9-]+)\.(-1|\d{1,15})$/.exec(String(header ?? ""));
+function placeOf(header: string | undefined): Place | undefined {
+  const match = /^([A-Za-z0-9-]+)\.(-1|\d{1,15})$/.exec(header ?? "");
   return match ? { stream: match[1] as string, cursor: Number(match[2]) } : undefined;
 }
 
-function resumeCall(http: HttpContext, session: Session, response: ServerResponse, place: Place): void {
+function resumeCall(http: HttpContext, session: Session, response: HttpResponse, place: Place): void {
   const run = http.front.runs.find(place.stream);
   if (!run || run.call.session?.id !== session.id) {
     // The rest of that stream is gone for good; 204 is how an event source is told not to come back for it.
     http.front.meter.count("isthmus_refused_total", "resume");
-    response.writeHead(204);
-    response.end();
+    response.answer(204, "", "");
     return;
   }
   const { requestId } = run.call.origin;
@@ -79,7 +73,7 @@ class OutboxStream implements OutboxWriter, StreamOwner {
     front: FrontContext,
     session: Session,
     outbox: Outbox,
-    response: ServerResponse,
+    response: HttpResponse,
     after: number | undefined,
   ) {
     this.#front = front;

@@ -1,5 +1,5 @@
 /** The response to one POST: a single JSON answer if that comes first, otherwise an event stream. */
-import type { ServerResponse } from "node:http";
+import { type HttpResponse, headerLine } from "../../../contract/index.ts";
 import type { Session } from "../../../mechanisms/sessions/index.ts";
 import type { CallReader } from "../call-reader.ts";
 import type { Outlet } from "../outlet.ts";
@@ -10,7 +10,7 @@ import { SseStream, type StreamOwner } from "./sse-stream.ts";
 
 export class HttpOutlet implements Outlet, Waiting, StreamOwner {
   readonly #http: HttpContext;
-  readonly #response: ServerResponse;
+  readonly #response: HttpResponse;
   readonly #accepts: Accepts;
   readonly #primes: boolean;
   #reader: CallReader | undefined;
@@ -21,7 +21,7 @@ export class HttpOutlet implements Outlet, Waiting, StreamOwner {
   before: Waiting | undefined = undefined;
   after: Waiting | undefined = undefined;
 
-  constructor(http: HttpContext, response: ServerResponse, accepts: Accepts, primes: boolean) {
+  constructor(http: HttpContext, response: HttpResponse, accepts: Accepts, primes: boolean) {
     this.#http = http;
     this.#response = response;
     this.#accepts = accepts;
@@ -48,7 +48,7 @@ export class HttpOutlet implements Outlet, Waiting, StreamOwner {
 
   openEarly(): void {
     // A client that left before there was a stream has no place to come back to.
-    if (this.#response.destroyed || this.#response.writableFinished) return;
+    if (this.#response.isOver) return;
     this.open(this.#reader?.cursor ?? -1);
   }
 
@@ -81,26 +81,20 @@ export class HttpOutlet implements Outlet, Waiting, StreamOwner {
     if (this.#stream) return this.#stream.end(text, cursor < 0 ? undefined : this.#eventId(cursor));
     if (this.#accepts.prefersSse && status === 200)
       return new SseStream(this.#response, this.#http.front.timers, this).end(text);
-    this.#head(status, text.length);
-    this.#response.end(text, "latin1");
+    this.#response.answer(status, this.#lines(), text);
   }
 
   answerParts(head: string, body: Buffer, tail: string): void {
     if (this.#stream || this.#accepts.prefersSse) return this.answer(head + body.toString("latin1") + tail);
     if (!this.#take()) return;
-    this.#head(200, head.length + body.length + tail.length);
-    this.#response.cork();
-    this.#response.write(head, "latin1");
-    this.#response.write(body);
-    this.#response.end(tail, "latin1");
+    this.#response.answerParts(200, this.#lines(), head, body, tail);
   }
 
   drop(): void {
     if (!this.#take()) return;
     if (this.#stream) return this.#stream.end();
     // Nothing was said yet and nothing will be: the emptiest answer that the transport has.
-    this.#response.writeHead(202, EMPTY);
-    this.#response.end();
+    this.#response.answer(202, "", "");
   }
 
   release(retryMs?: number): boolean {
@@ -122,9 +116,8 @@ export class HttpOutlet implements Outlet, Waiting, StreamOwner {
     return true;
   }
 
-  #head(status: number, length: number): void {
-    if (this.#sessionId === undefined) this.#response.writeHead(status, [...JSON_HEAD, String(length)]);
-    else this.#response.writeHead(status, ["Mcp-Session-Id", this.#sessionId, ...JSON_HEAD, String(length)]);
+  #lines(): string {
+    return this.#sessionId === undefined ? JSON_LINE : JSON_LINE + headerLine("Mcp-Session-Id", this.#sessionId);
   }
 
   drained(): void {
@@ -137,5 +130,4 @@ export class HttpOutlet implements Outlet, Waiting, StreamOwner {
   }
 }
 
-const JSON_HEAD = ["Content-Type", "application/json", "Content-Length"] as const;
-const EMPTY = { "Content-Length": "0" };
+const JSON_LINE = "Content-Type: application/json\r\n";

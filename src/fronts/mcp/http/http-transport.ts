@@ -1,5 +1,5 @@
 /** Streamable HTTP: one path, three methods. */
-import type { IncomingMessage, ServerResponse } from "node:http";
+import { type HttpRequest, type HttpResponse, headerLine } from "../../../contract/index.ts";
 import type { FrontContext } from "../front-context.ts";
 import { createGate } from "./gate.ts";
 import { handleGet } from "./get.ts";
@@ -10,7 +10,7 @@ import { refuse } from "./refuse.ts";
 import { NO_SUCH_SESSION, SESSION_NEEDED, versionRefusal } from "./session-refusals.ts";
 
 export interface HttpTransport {
-  handle(request: IncomingMessage, response: ServerResponse, catalog: string): void;
+  handle(request: HttpRequest, response: HttpResponse, catalog: string): void;
   close(): void;
 }
 
@@ -24,7 +24,7 @@ export function createHttpTransport(front: FrontContext): HttpTransport {
     handle(request, response, catalog) {
       if (refuseAtGate(http, request, response) || refuseCatalog(front, request, response, catalog)) return;
       if (request.method === "POST") return handlePost(http, request, response, catalog);
-      request.resume();
+      request.discard();
       if (request.method === "GET" || request.method === "DELETE")
         return handleInSession(http, request, response, catalog);
       refuseMethod(http, response, "GET, POST, DELETE");
@@ -35,12 +35,12 @@ export function createHttpTransport(front: FrontContext): HttpTransport {
 
 export function refuseAtGate(
   http: Pick<HttpContext, "front" | "gate">,
-  request: IncomingMessage,
-  response: ServerResponse,
+  request: HttpRequest,
+  response: HttpResponse,
 ): boolean {
   const wrong = http.gate(request);
   if (wrong === undefined) return false;
-  request.resume();
+  request.discard();
   const message =
     wrong === "host"
       ? "This Host is not served here; add it to allowedHosts if it should be"
@@ -51,17 +51,17 @@ export function refuseAtGate(
 
 export function refuseCatalog(
   front: FrontContext,
-  request: IncomingMessage,
-  response: ServerResponse,
+  request: HttpRequest,
+  response: HttpResponse,
   catalog: string,
 ): boolean {
   if (front.catalog.has(catalog)) return false;
-  request.resume();
+  request.discard();
   refuse(front.meter, response, { status: 404, reason: "catalog", code: -32000, message: "There is no such catalog" });
   return true;
 }
 
-function handleInSession(http: HttpContext, request: IncomingMessage, response: ServerResponse, catalog: string): void {
+function handleInSession(http: HttpContext, request: HttpRequest, response: HttpResponse, catalog: string): void {
   const { front } = http;
   const refusal = versionRefusal(request);
   if (refusal) return refuse(front.meter, response, refusal);
@@ -70,21 +70,20 @@ function handleInSession(http: HttpContext, request: IncomingMessage, response: 
     if (front.config.sessions === "auto") return refuseMethod(http, response, "POST");
     return refuse(front.meter, response, SESSION_NEEDED);
   }
-  const session = front.sessions.find(String(id), front.principal);
+  const session = front.sessions.find(id, front.principal);
   if (!session || session.catalog !== catalog) return refuse(front.meter, response, NO_SUCH_SESSION);
   if (request.method === "GET") return handleGet(http, session, request, response);
   front.sessions.end(session, "the client ended the session");
-  response.writeHead(200, { "Content-Length": "0" });
-  response.end();
+  response.answer(200, "", "");
 }
 
-function refuseMethod(http: HttpContext, response: ServerResponse, allow: string): void {
+function refuseMethod(http: HttpContext, response: HttpResponse, allow: string): void {
   const message = `Method not allowed; use ${allow}`;
   refuse(http.front.meter, response, {
     status: 405,
     reason: "method",
     code: -32000,
     message,
-    headers: { Allow: allow },
+    lines: headerLine("Allow", allow),
   });
 }

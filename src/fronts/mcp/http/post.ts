@@ -1,6 +1,5 @@
 /** POST: one message, or on 2025-03-26 a batch of them. */
-import type { IncomingMessage, ServerResponse } from "node:http";
-import { textOfBytes } from "../../../contract/index.ts";
+import { type BodyTaker, checkUtf8, type HttpRequest, type HttpResponse } from "../../../contract/index.ts";
 import type { Session } from "../../../mechanisms/sessions/index.ts";
 import { isBatch, type Message, MessageFault, skimMessage } from "../../../wire/jsonrpc/index.ts";
 import { ASSUMED_REVISION, revisionOf } from "../../../wire/mcp/index.ts";
@@ -12,34 +11,23 @@ import { type Accepts, acceptsOf } from "./accept.ts";
 import { handleBatch } from "./batch.ts";
 import type { HttpContext } from "./http-context.ts";
 import { HttpOutlet } from "./http-outlet.ts";
-import { readBody } from "./read-body.ts";
 import { type Refusal, refuse } from "./refuse.ts";
 import { NO_SUCH_SESSION, SESSION_NEEDED, versionRefusal } from "./session-refusals.ts";
 
-export function handlePost(
-  http: HttpContext,
-  request: IncomingMessage,
-  response: ServerResponse,
-  catalog: string,
-): void {
+export function handlePost(http: HttpContext, request: HttpRequest, response: HttpResponse, catalog: string): void {
   const { front } = http;
   const accepts = acceptsOf(request.headers.accept);
   const refusal = refuseHeaders(request, accepts);
   if (refusal) {
-    request.resume();
+    request.discard();
     return refuse(front.meter, response, refusal);
   }
-  readBody(
-    request,
-    front.config.maxBody,
-    (body) => new Post(http, request, response, catalog, accepts).take(body),
-    () => refuse(front.meter, response, tooLarge(front.config.maxBody)),
-  );
+  request.body(front.config.maxBody, new Post(http, request, response, catalog, accepts));
 }
 
-function refuseHeaders(request: IncomingMessage, accepts: Accepts): Refusal | undefined {
-  const type = request.headers["content-type"]?.toLowerCase() ?? "";
-  if (type !== "application/json" && type.split(";", 1)[0]?.trim() !== "application/json") {
+function refuseHeaders(request: HttpRequest, accepts: Accepts): Refusal | undefined {
+  const type = request.headers["content-type"] ?? "";
+  if (type !== "application/json" && type.split(";", 1)[0]?.trim().toLowerCase() !== "application/json") {
     return { status: 415, reason: "content type", code: -32000, message: "Content-Type must be application/json" };
   }
   if (!accepts.json && !accepts.sse) {
@@ -51,24 +39,18 @@ function refuseHeaders(request: IncomingMessage, accepts: Accepts): Refusal | un
 
 function tooLarge(maxBody: number): Refusal {
   const message = `The body is larger than ${maxBody} bytes`;
-  return { status: 413, reason: "body size", code: -32600, message, headers: { Connection: "close" } };
+  return { status: 413, reason: "body size", code: -32600, message };
 }
 
-/** One POST whose body has come. */
-class Post {
+/** One POST whose headers are fine. */
+class Post implements BodyTaker {
   readonly #http: HttpContext;
-  readonly #request: IncomingMessage;
-  readonly #response: ServerResponse;
+  readonly #request: HttpRequest;
+  readonly #response: HttpResponse;
   readonly #catalog: string;
   readonly #accepts: Accepts;
 
-  constructor(
-    http: HttpContext,
-    request: IncomingMessage,
-    response: ServerResponse,
-    catalog: string,
-    accepts: Accepts,
-  ) {
+  constructor(http: HttpContext, request: HttpRequest, response: HttpResponse, catalog: string, accepts: Accepts) {
     this.#http = http;
     this.#request = request;
     this.#response = response;
@@ -76,9 +58,13 @@ class Post {
     this.#accepts = accepts;
   }
 
-  take(body: Buffer): void {
+  onTooLarge(): void {
+    this.#refuse(tooLarge(this.#http.front.config.maxBody));
+  }
+
+  onBody(text: string): void {
     try {
-      const text = textOfBytes(body);
+      checkUtf8(text);
       if (isBatch(text)) this.#batch(text);
       else this.#one(skimMessage(text));
     } catch (error) {
@@ -132,14 +118,14 @@ class Post {
     const { front } = this.#http;
     const header = this.#request.headers["mcp-session-id"];
     if (header !== undefined) {
-      const session = front.sessions.find(String(header), front.principal);
+      const session = front.sessions.find(header, front.principal);
       if (session && session.catalog === this.#catalog) return session;
       this.#refuse({ ...NO_SUCH_SESSION, id });
       return undefined;
     }
     if (front.config.sessions === "auto") {
       const version = this.#request.headers["mcp-protocol-version"];
-      return ephemeralSession(front, this.#catalog, String(version ?? ASSUMED_REVISION.version));
+      return ephemeralSession(front, this.#catalog, version ?? ASSUMED_REVISION.version);
     }
     this.#refuse({ ...SESSION_NEEDED, id });
     return undefined;
@@ -165,7 +151,6 @@ function faultRefusal(error: unknown): Refusal {
   throw error;
 }
 
-function accepted(response: ServerResponse): void {
-  response.writeHead(202, { "Content-Length": "0" });
-  response.end();
+function accepted(response: HttpResponse): void {
+  response.answer(202, "", "");
 }

@@ -1,5 +1,4 @@
-import type { ServerResponse } from "node:http";
-import type { Meter } from "../../../contract/index.ts";
+import type { HttpResponse, Meter } from "../../../contract/index.ts";
 import { errorText } from "../../../wire/jsonrpc/index.ts";
 
 /** Why a message was refused before it became a call. `reason` is the metric's label and never a caller's text. */
@@ -9,16 +8,12 @@ export type Refusal = {
   readonly code: number;
   readonly message: string;
   readonly id?: string;
-  readonly headers?: Readonly<Record<string, string>>;
+  /** Further header lines. */
+  readonly lines?: string;
 };
 
-export function refuse(meter: Meter, response: ServerResponse, refusal: Refusal): void {
+export function refuse(meter: Meter, response: HttpResponse, refusal: Refusal): void {
   meter.count("isthmus_refused_total", refusal.reason);
   const text = errorText(refusal.id ?? "null", { code: refusal.code, message: refusal.message });
-  response.writeHead(refusal.status, {
-    "Content-Type": "application/json",
-    "Content-Length": text.length,
-    ...refusal.headers,
-  });
-  response.end(text, "latin1");
+  response.answer(refusal.status, `Content-Type: application/json\r\n${refusal.lines ?? ""}`, text);
 }

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from "node:http";
+import type { HttpRequest } from "../../../contract/index.ts";
 import { revisionOf, VERSIONS } from "../../../wire/mcp/index.ts";
 import type { Refusal } from "./refuse.ts";
 
@@ -18,9 +18,9 @@ export const SESSION_NEEDED: Refusal = {
 };
 
 /** Names a version that we do not speak. Without one, the session's own counts. */
-export function versionRefusal(request: IncomingMessage): Refusal | undefined {
+export function versionRefusal(request: HttpRequest): Refusal | undefined {
   const version = request.headers["mcp-protocol-version"];
-  if (version === undefined || revisionOf(String(version))) return undefined;
+  if (version === undefined || revisionOf(version)) return undefined;
   const message = `Unsupported protocol version (supported versions: ${VERSIONS.join(", ")})`;
   return { status: 400, reason: "protocol version", code: -32000, message };
 }

@@ -1,16 +1,11 @@
-import type { ServerResponse } from "node:http";
-import type { Timer, Timers } from "../../../contract/index.ts";
+import type { HttpResponse, Timer, Timers } from "../../../contract/index.ts";
 import { encodeSse, encodeSseComment } from "../../../wire/sse/index.ts";
 
 const KEEP_ALIVE_MS = 15_000;
 const RETRY_MS = 1000;
 const KEEP_ALIVE = encodeSseComment("keep-alive");
 
-const HEAD = {
-  "Content-Type": "text/event-stream",
-  "Cache-Control": "no-cache, no-transform",
-  "X-Accel-Buffering": "no",
-};
+const LINES = "Content-Type: text/event-stream\r\nCache-Control: no-cache, no-transform\r\nX-Accel-Buffering: no\r\n";
 
 /** What the owner of a stream is told. `left`: the client is gone before the stream was ended. */
 export interface StreamOwner {
@@ -20,29 +15,32 @@ export interface StreamOwner {
 
 /** An open text/event-stream response. */
 export class SseStream {
-  readonly #response: ServerResponse;
+  readonly #response: HttpResponse;
   readonly #timers: Timers;
   #keepAlive: Timer;
   #isOver = false;
+  #isFull = false;
 
   /** Nothing is sent before the first write. */
-  constructor(response: ServerResponse, timers: Timers, owner: StreamOwner) {
+  constructor(response: HttpResponse, timers: Timers, owner: StreamOwner) {
     this.#response = response;
     this.#timers = timers;
-    response.writeHead(200, HEAD);
-    response.on("drain", () => owner.drained());
-    response.on("close", () => {
-      if (this.#isOver) return;
+    response.open(200, LINES);
+    response.onDrain = () => {
+      this.#isFull = false;
+      owner.drained();
+    };
+    response.onClose = () => {
       this.#stop();
       owner.left();
-    });
+    };
     this.#keepAlive = this.#arm();
   }
 
   #arm(): Timer {
     return this.#timers.after(KEEP_ALIVE_MS, () => {
       if (this.#isOver) return;
-      this.#response.write(KEEP_ALIVE, "latin1");
+      if (!this.#isFull) this.#write(KEEP_ALIVE);
       this.#keepAlive = this.#arm();
     });
   }
@@ -68,14 +66,15 @@ export class SseStream {
   }
 
   #write(block: string): boolean {
-    return this.#isOver || this.#response.write(block, "latin1");
+    if (this.#isOver) return true;
+    this.#isFull = !this.#response.write(block);
+    return !this.#isFull;
   }
 
   end(text?: string, id?: string): void {
     if (this.#isOver) return;
     this.#stop();
-    if (text === undefined) this.#response.end();
-    else this.#response.end(blockOf(text, id), "latin1");
+    this.#response.end(text === undefined ? "" : blockOf(text, id));
   }
 }
 

@@ -1,20 +1,18 @@
 /** HTTP+SSE of 2024-11-05: the client listens on one stream and POSTs to the address it is told there. */
 import { randomUUID } from "node:crypto";
-import type { IncomingMessage, ServerResponse } from "node:http";
-import { JsonFault, textOfBytes } from "../../../contract/index.ts";
+import { checkUtf8, type HttpRequest, type HttpResponse, headerLine, JsonFault } from "../../../contract/index.ts";
 import { Connection } from "../connection.ts";
 import type { FrontContext } from "../front-context.ts";
 import { createGate } from "../http/gate.ts";
 import { refuseAtGate, refuseCatalog } from "../http/http-transport.ts";
-import { readBody } from "../http/read-body.ts";
 import { refuse } from "../http/refuse.ts";
 import { SseStream } from "../http/sse-stream.ts";
 
 const MAX_CONNECTIONS = 10_000;
 
 export interface SseTransport {
-  handleStream(request: IncomingMessage, response: ServerResponse, catalog: string): void;
-  handleMessage(request: IncomingMessage, response: ServerResponse, catalog: string): void;
+  handleStream(request: HttpRequest, response: HttpResponse, catalog: string): void;
+  handleMessage(request: HttpRequest, response: HttpResponse, catalog: string): void;
   close(): void;
 }
 
@@ -23,13 +21,14 @@ type Open = { readonly connection: Connection; readonly stream: SseStream; reado
 export function createSseTransport(front: FrontContext): SseTransport {
   const gate = createGate(front.config);
   const open = new Map<string, Open>();
-  const deny = (response: ServerResponse, status: number, reason: string, message: string, headers = {}) =>
-    refuse(front.meter, response, { status, reason, code: -32000, message, headers });
+  const deny = (response: HttpResponse, status: number, reason: string, message: string, lines = "") =>
+    refuse(front.meter, response, { status, reason, code: -32000, message, lines });
 
-  function handleStream(request: IncomingMessage, response: ServerResponse, catalog: string): void {
+  function handleStream(request: HttpRequest, response: HttpResponse, catalog: string): void {
     if (refuseAtGate({ front, gate }, request, response)) return;
     if (refuseCatalog(front, request, response, catalog)) return;
-    if (request.method !== "GET") return deny(response, 405, "method", "Method not allowed; use GET", { Allow: "GET" });
+    if (request.method !== "GET")
+      return deny(response, 405, "method", "Method not allowed; use GET", headerLine("Allow", "GET"));
     if (open.size >= MAX_CONNECTIONS) return deny(response, 503, "sessions full", "Too many open streams");
     const id = randomUUID();
     const stream: SseStream = new SseStream(response, front.timers, {
@@ -45,34 +44,30 @@ export function createSseTransport(front: FrontContext): SseTransport {
     stream.send(`${path}?sessionId=${id}`, undefined, "endpoint");
   }
 
-  function handleMessage(request: IncomingMessage, response: ServerResponse, catalog: string): void {
+  function handleMessage(request: HttpRequest, response: HttpResponse, catalog: string): void {
     if (refuseAtGate({ front, gate }, request, response)) return;
     if (request.method !== "POST")
-      return deny(response, 405, "method", "Method not allowed; use POST", { Allow: "POST" });
-    const id = new URLSearchParams(request.url?.split("?")[1] ?? "").get("sessionId") ?? "";
+      return deny(response, 405, "method", "Method not allowed; use POST", headerLine("Allow", "POST"));
+    const id = new URLSearchParams(request.url.split("?")[1] ?? "").get("sessionId") ?? "";
     const found = open.get(id);
     if (found?.catalog !== catalog) {
-      request.resume();
+      request.discard();
       return deny(response, 404, "session", "Session not found");
     }
-    readBody(
-      request,
-      front.config.maxBody,
-      (body) => receive(found.connection, body, response),
-      () => deny(response, 413, "body size", "The body is too large", { Connection: "close" }),
-    );
+    request.body(front.config.maxBody, {
+      onBody: (text) => receive(found.connection, text, response),
+      onTooLarge: () => deny(response, 413, "body size", "The body is too large"),
+    });
   }
 
-  function receive(connection: Connection, body: Buffer, response: ServerResponse): void {
-    let text: string;
+  function receive(connection: Connection, text: string, response: HttpResponse): void {
     try {
-      text = textOfBytes(body);
+      checkUtf8(text);
     } catch (error) {
       if (!(error instanceof JsonFault)) throw error;
       return refuse(front.meter, response, { status: 400, reason: "parse", code: -32700, message: error.message });
     }
-    response.writeHead(202, { "Content-Type": "text/plain", "Content-Length": "8" });
-    response.end("Accepted");
+    response.answer(202, "Content-Type: text/plain\r\n", "Accepted");
     connection.receive(text);
   }
 

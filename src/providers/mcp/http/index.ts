@@ -1,4 +1,3 @@
-export { headerLine } from "./header-line.ts";
 export type { HttpClient, HttpClientOptions } from "./http-client.ts";
 export { createHttpClient } from "./http-client.ts";
 export type { HttpExchange, HttpFailure, HttpHandler, HttpSend } from "./http-exchange.ts";

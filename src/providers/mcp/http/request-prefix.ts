@@ -1,4 +1,4 @@
-import { headerLine } from "./header-line.ts";
+import { headerLine } from "../../../contract/index.ts";
 import type { HttpSend } from "./http-exchange.ts";
 
 // Framing belongs to the client: a second opinion on it is request smuggling.

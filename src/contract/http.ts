@@ -1,0 +1,40 @@
+/** One HTTP exchange as a front sees it. Text has one character per byte, in both directions. `server` owns the socket. */
+
+export interface HttpRequest {
+  readonly method: string;
+  /** Path and query as they stand in the request line; always begins with a slash. */
+  readonly url: string;
+  /**
+   * Names are lower case; a repeated header is joined with ", ", unless it must not repeat: such a request was refused.
+   * How the body is framed is not among them. The same frozen object comes again for each request of a connection whose
+   * head is the same, so that what is derived from it can be kept in a WeakMap.
+   */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  /** Tells the taker once, possibly before this returns; never when the client goes away or the answer ends first. */
+  body(maxBytes: number, taker: BodyTaker): void;
+  /** The body is not wanted. */
+  discard(): void;
+}
+
+export interface BodyTaker {
+  onBody(text: string): void;
+  /** The connection closes after the answer. */
+  onTooLarge(): void;
+}
+
+/** After its end, and after the client went away, nothing here does anything. */
+export interface HttpResponse {
+  /** A whole answer in one write. `lines`: further header lines from `headerLine`, or constants of the same form. */
+  answer(status: number, lines: string, body: string): void;
+  /** A large answer whose middle is kept ready as bytes. */
+  answerParts(status: number, lines: string, head: string, body: Buffer, tail: string): void;
+  /** Starts a stream, whose length nobody knows yet. Nothing leaves before the first write. */
+  open(status: number, lines: string): void;
+  /** False: the client is behind; `onDrain` follows. */
+  write(text: string): boolean;
+  end(text?: string): void;
+  onDrain: (() => void) | undefined;
+  /** The client went away before the end. */
+  onClose: (() => void) | undefined;
+  readonly isOver: boolean;
+}

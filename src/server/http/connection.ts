@@ -1,0 +1,270 @@
+/**
+ * One client connection: its requests are answered one after the other, in their order. Time is counted in ticks of the
+ * listener, so that no request needs a clock or a timer.
+ */
+import type { Socket } from "node:net";
+import type { BodyTaker } from "../../contract/index.ts";
+import { CONTINUE, faultText } from "./answer-text.ts";
+import { Exchange, type ExchangeOwner } from "./exchange.ts";
+import { RequestFault } from "./request-fault.ts";
+import type { RequestHead } from "./request-head.ts";
+import { RequestReader } from "./request-reader.ts";
+
+/** What a connection needs of the listener. */
+export interface ConnectionHost {
+  readonly dateLine: string;
+  readonly tick: number;
+  readonly isDraining: boolean;
+  readonly limits: ConnectionLimits;
+  onRequest(exchange: Exchange): void;
+  /** A handler threw. The client has been answered with 500, or cut off in the middle of an answer. */
+  onError(cause: unknown): void;
+  onGone(connection: HttpConnection): void;
+}
+
+/** In ticks, which are seconds; but for the last. */
+export type ConnectionLimits = {
+  readonly head: number;
+  readonly body: number;
+  readonly idle: number;
+  readonly linger: number;
+  readonly stalledWriteMs: number;
+};
+
+/** What may be read beyond the present request, and what is read of an unwanted body to save the connection. */
+const MAX_AHEAD = 64 * 1024;
+
+// Invariants:
+//  1. `#exchange` is set from the end of a request's head to the end of its answer, or until the client is gone.
+//  2. The reader is busy exactly while there is an exchange or `#isHeld`.
+//  3. Once `#isClosing`, nothing more is written and whatever comes is dropped.
+export class HttpConnection implements ExchangeOwner {
+  readonly #socket: Socket;
+  readonly #host: ConnectionHost;
+  readonly #reader: RequestReader;
+  #exchange: Exchange | undefined;
+  #owesContinue = false;
+  #keeps = true;
+  #isPaused = false;
+  #isPeerDone = false;
+  /** Answered, but the next request waits until the client has taken some of that. */
+  #isHeld = false;
+  #isClosing = false;
+  #isStalled = false;
+  #since: number;
+
+  constructor(socket: Socket, host: ConnectionHost) {
+    this.#socket = socket;
+    this.#host = host;
+    this.#reader = new RequestReader((head) => this.#onHead(head));
+    this.#since = host.tick;
+    socket.on("data", (bytes: Buffer) => this.#onData(bytes));
+    socket.on("end", () => this.#onPeerDone());
+    socket.on("drain", () => this.#onDrain());
+    socket.on("error", () => {}); // "close" follows and says all that matters
+    socket.on("close", () => this.#onGone());
+    socket.on("timeout", () => socket.destroy());
+  }
+
+  get dateLine(): string {
+    return this.#host.dateLine;
+  }
+
+  get #isBusy(): boolean {
+    return this.#exchange !== undefined || this.#isHeld;
+  }
+
+  // Requests
+
+  #onData(bytes: Buffer): void {
+    if (this.#isClosing) return;
+    // The time of a head runs from its first byte, that of a body from its last.
+    if (!this.#reader.isInHead) this.#since = this.#host.tick;
+    this.#reader.add(bytes.toString("latin1"));
+    this.#readOn();
+  }
+
+  #readOn(): void {
+    try {
+      if (!this.#reader.pump()) return;
+    } catch (error) {
+      this.#fail(error);
+    }
+    if (this.#isClosing) return;
+    const isFull = this.#reader.ahead > MAX_AHEAD;
+    if (isFull !== this.#isPaused) this.#setPaused(isFull);
+    if (!this.#isBusy && (this.#isPeerDone || this.#reader.skipped > MAX_AHEAD)) this.#close();
+    // After the client's last byte, a body that is not whole never will be.
+    else if (this.#isPeerDone && this.#reader.isInBody) this.destroy();
+  }
+
+  #onHead(head: RequestHead): void {
+    this.#owesContinue = head.expectsContinue;
+    this.#keeps = head.keepsAlive;
+    const exchange = new Exchange(this, head);
+    this.#exchange = exchange;
+    this.#host.onRequest(exchange);
+  }
+
+  readBody(maxBytes: number, taker: BodyTaker): void {
+    this.#since = this.#host.tick;
+    if (!this.#reader.readBody(maxBytes, taker)) return;
+    // A client that has begun to send the body does not wait any more.
+    if (this.#owesContinue && this.#reader.ahead === 0) this.#socket.write(CONTINUE);
+    this.#owesContinue = false;
+    this.#readOn();
+  }
+
+  discardBody(): void {
+    if (!this.#reader.hasRest) return;
+    if (this.#owesContinue) this.#keeps = false; // nobody knows whether the body will come
+    this.#since = this.#host.tick;
+    this.#reader.skipBody();
+    this.#readOn();
+  }
+
+  // Answers
+
+  settleKeeping(hasVisibleEnd: boolean): boolean {
+    if (this.#reader.hasRest && (this.#owesContinue || this.#reader.missing > MAX_AHEAD)) this.#keeps = false;
+    if (!hasVisibleEnd || this.#reader.isTooLarge || this.#host.isDraining) this.#keeps = false;
+    return this.#keeps;
+  }
+
+  send(text: string): boolean {
+    return this.#isClosing || this.#socket.write(text, "latin1");
+  }
+
+  sendParts(head: string, body: Buffer, tail: string): void {
+    if (this.#isClosing) return;
+    this.#socket.cork();
+    this.#socket.write(head, "latin1");
+    this.#socket.write(body);
+    this.#socket.write(tail, "latin1");
+    this.#socket.uncork();
+  }
+
+  /** Who asks for much and reads nothing gets one answer more than fits, and not all of them. */
+  finish(): void {
+    this.#exchange = undefined;
+    if (!this.#keeps) this.#close();
+    else if (this.#socket.writableNeedDrain) this.#isHeld = true;
+    else this.#next();
+  }
+
+  #onDrain(): void {
+    if (!this.#isHeld) return this.#guard(() => this.#exchange?.onDrain?.());
+    this.#isHeld = false;
+    this.#next();
+  }
+
+  #next(): void {
+    this.#since = this.#host.tick;
+    this.#reader.next();
+    if (!this.#reader.isIdle || this.#isPeerDone) this.#readOn();
+    // An answer that began before the listener was told to stop did not say that it was the last.
+    else if (this.#host.isDraining) this.#close();
+  }
+
+  // Ends
+
+  destroy(): void {
+    this.#socket.destroy();
+  }
+
+  /** Says goodbye to a client that waits for nothing. */
+  closeIdle(): void {
+    if (this.#reader.isIdle) this.#close();
+  }
+
+  /**
+   * Nothing more is answered. What the client still sends is read and dropped for a while: closing on unread bytes
+   * would reset the connection, and with it the answer that the client may not have read.
+   */
+  #close(): void {
+    if (this.#isClosing) return;
+    this.#isClosing = true;
+    this.#reader.stop();
+    this.#since = this.#host.tick;
+    this.#socket.end();
+    if (this.#isPaused) this.#setPaused(false);
+  }
+
+  /** Closes, and says why where the client waits for an answer: an answer that nobody waits for is worse than none. */
+  refuse(fault: RequestFault): void {
+    if (this.#isClosing) return;
+    const exchange = this.#exchange;
+    this.#exchange = undefined;
+    const isAnswered = exchange === undefined && this.#reader.hasRest;
+    if (exchange?.isOpen) this.destroy();
+    else if (!isAnswered) this.#socket.write(faultText(fault.status, fault.message), "latin1");
+    this.#close();
+    this.#guard(() => exchange?.leave());
+  }
+
+  #fail(error: unknown): void {
+    if (error instanceof RequestFault) return this.refuse(error);
+    if (this.#exchange) this.refuse(new RequestFault(500, "internal error"));
+    else this.#close();
+    this.#host.onError(error);
+  }
+
+  #guard(run: () => void): void {
+    try {
+      run();
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  /**
+   * A client that has sent all it wants may still wait for its answer. One that listens to a stream would not end its
+   * side: that is how it says that it leaves.
+   */
+  #onPeerDone(): void {
+    this.#isPeerDone = true;
+    if (this.#isClosing) return;
+    if (!this.#isBusy) this.#close();
+    else if (this.#exchange?.isOpen || this.#reader.isInBody) this.destroy();
+  }
+
+  #onGone(): void {
+    this.#isClosing = true;
+    this.#reader.stop();
+    const exchange = this.#exchange;
+    this.#exchange = undefined;
+    this.#host.onGone(this);
+    this.#guard(() => exchange?.leave());
+  }
+
+  #setPaused(isPaused: boolean): void {
+    this.#isPaused = isPaused;
+    if (isPaused) this.#socket.pause();
+    else this.#socket.resume();
+  }
+
+  // Time
+
+  /** Once per tick: has this client taken too long? */
+  check(): void {
+    const { head, body, idle, linger } = this.#host.limits;
+    const age = this.#host.tick - this.#since;
+    this.#watchWrites();
+    if (this.#isClosing) {
+      if (!this.#socket.writableFinished) this.#since = this.#host.tick;
+      else if (age > linger) this.destroy();
+    } else if (this.#reader.isInBody) {
+      if (age > body) this.refuse(new RequestFault(408, "the body took too long"));
+    } else if (this.#reader.isInHead) {
+      if (age > head) this.refuse(new RequestFault(408, "the head took too long"));
+    } else if (this.#reader.isIdle && age > idle && this.#socket.writableLength === 0) this.#close();
+  }
+
+  /** The socket's own timer sees whether a large write makes progress, and is set only while one is under way. */
+  #watchWrites(): void {
+    const isStalled = this.#socket.writableLength > 0;
+    if (isStalled === this.#isStalled) return;
+    this.#isStalled = isStalled;
+    this.#socket.setTimeout(isStalled ? this.#host.limits.stalledWriteMs : 0);
+  }
+}

@@ -1,0 +1,1 @@
+export { HttpListener, type HttpListenerOptions } from "./listener.ts";

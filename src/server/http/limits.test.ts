@@ -1,0 +1,123 @@
+import { describe, expect, test } from "vitest";
+import type { HttpResponse } from "../../contract/index.ts";
+import { GET, post, rawRig, turn, until } from "./fixtures/raw-client.ts";
+
+const seconds = (count: number) => count * 1000;
+
+describe("a client that takes its time", () => {
+  test("with the head is told 408", async () => {
+    await using rig = await rawRig();
+    const client = rig.client();
+    client.write("GET /x HT");
+    await until(() => rig.listener.connections === 1);
+    for (let round = 0; round < 20; round++) await turn();
+    rig.time.advance(seconds(10));
+    client.write("TP/1.1\r\n");
+    for (let round = 0; round < 20; round++) await turn();
+    rig.time.advance(seconds(4));
+    expect(client.text).toBe("");
+    rig.time.advance(seconds(3));
+    await client.all();
+    expect(client.statuses).toEqual([408]);
+  });
+
+  test("with the body is told 408, but not while bytes come", async () => {
+    await using rig = await rawRig();
+    const client = rig.client();
+    client.write(`POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n`);
+    for (let round = 0; round < 4; round++) {
+      client.write("x");
+      for (let turns = 0; turns < 20; turns++) await turn();
+      rig.time.advance(seconds(29));
+    }
+    expect(client.text).toBe("");
+    rig.time.advance(seconds(3));
+    await client.all();
+    expect(client.statuses).toEqual([408]);
+    expect(rig.seen).toEqual([]);
+  });
+
+  test("between requests is closed without a word, and a waiting one is not", async () => {
+    const responses: HttpResponse[] = [];
+    await using rig = await rawRig({
+      onRequest: (request, response) =>
+        request.url === "/x" ? responses.push(response) : response.answer(200, "", "done"),
+    });
+    const [waiting, idle] = [rig.client(), rig.client()];
+    waiting.write(GET);
+    idle.write(post(""));
+    await idle.until(({ text }) => text.endsWith("done"));
+    await until(() => responses.length === 1);
+    rig.time.advance(seconds(64));
+    await turn();
+    expect(idle.isEnded).toBe(false);
+    rig.time.advance(seconds(3));
+    await idle.all();
+    expect(idle.statuses).toEqual([200]);
+    rig.time.advance(seconds(600));
+    responses[0]?.answer(200, "", "at last");
+    await waiting.until(({ text }) => text.endsWith("at last"));
+  });
+
+  test("to close after the last answer is cut off", async () => {
+    await using rig = await rawRig();
+    const client = rig.client();
+    client.write("GET /x HTTP/1.0\r\n\r\n");
+    await client.all();
+    rig.time.advance(seconds(4));
+    for (let round = 0; round < 20; round++) await turn();
+    expect(rig.listener.connections).toBe(1);
+    rig.time.advance(seconds(4));
+    await until(() => rig.listener.connections === 0);
+  });
+
+  test("and does not read its answer at all is cut off", async () => {
+    let closes = 0;
+    await using rig = await rawRig({
+      limits: { stalledWriteMs: 30 },
+      onRequest(_request, response) {
+        response.onClose = () => closes++;
+        response.open(200, "");
+        while (response.write("x".repeat(64 * 1024))) {}
+      },
+    });
+    const client = rig.client();
+    client.socket.pause();
+    client.write(GET);
+    await until(() => rig.listener.connections === 1);
+    for (let round = 0; round < 50; round++) await turn();
+    rig.time.advance(seconds(1));
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    await until(() => rig.listener.connections === 0);
+    expect(closes).toBe(1);
+  });
+});
+
+describe("the number of connections", () => {
+  test("is bounded: one more is told 503 and nothing of it is read", async () => {
+    await using rig = await rawRig({ maxConnections: 1 });
+    const first = rig.client();
+    first.write(post("a"));
+    await first.until(({ text }) => text.endsWith("<a>"));
+    const second = rig.client();
+    second.write(post("b"));
+    await second.all();
+    expect(second.statuses).toEqual([503]);
+    expect(rig.seen).toHaveLength(1);
+    second.socket.end();
+    first.socket.end();
+    await until(() => rig.listener.connections === 0);
+    const third = rig.client();
+    third.write(post("c"));
+    await third.until(({ text }) => text.endsWith("<c>"));
+  });
+
+  test("of nobody needs no timer", async () => {
+    await using rig = await rawRig();
+    expect(rig.time.pending).toBe(0);
+    await rig.exchange(GET);
+    await until(() => rig.listener.connections === 0);
+    rig.time.advance(seconds(2));
+    expect(rig.time.pending).toBe(0);
+  });
+});

@@ -1,0 +1,100 @@
+/** Accepts connections, keeps their number and their time in bounds, and lets go of them in good order. */
+import { createServer, type Server, type Socket } from "node:net";
+import type { HttpRequest, HttpResponse, Timer, Timers } from "../../contract/index.ts";
+import { dateLine } from "./answer-text.ts";
+import { type ConnectionHost, type ConnectionLimits, HttpConnection } from "./connection.ts";
+import type { Exchange } from "./exchange.ts";
+import { RequestFault } from "./request-fault.ts";
+
+export type HttpListenerOptions = {
+  readonly timers: Timers;
+  /** Answers, sooner or later. What it throws is logged, and the client gets 500. */
+  readonly onRequest: (request: HttpRequest, response: HttpResponse) => void;
+  readonly onError: (cause: unknown) => void;
+  /** Default 20,000. Further ones are answered with 503. */
+  readonly maxConnections?: number;
+  readonly limits?: Partial<ConnectionLimits>;
+};
+
+const TICK_MS = 1000;
+/** Idle for longer than the usual 60 s of clients and proxies: the side that asks should be the one that closes. */
+const LIMITS: ConnectionLimits = { head: 15, body: 30, idle: 65, linger: 5, stalledWriteMs: 120_000 };
+/** Those that are told 503 need a moment to read it. */
+const MAX_REFUSED = 1000;
+const PROBE_MS = 30_000;
+
+export class HttpListener implements ConnectionHost {
+  readonly limits: ConnectionLimits;
+  dateLine = dateLine();
+  tick = 0;
+  isDraining = false;
+  readonly server: Server;
+  readonly #options: HttpListenerOptions;
+  readonly #max: number;
+  readonly #connections = new Set<HttpConnection>();
+  #timer: Timer | undefined;
+  #closed: Promise<void> | undefined;
+
+  constructor(options: HttpListenerOptions) {
+    this.#options = options;
+    this.#max = options.maxConnections ?? 20_000;
+    this.limits = { ...LIMITS, ...options.limits };
+    // Half open: a client may end its side when it has asked. Probed: a stream may be silent for hours.
+    const probes = { keepAlive: true, keepAliveInitialDelay: PROBE_MS };
+    this.server = createServer({ allowHalfOpen: true, noDelay: true, ...probes }, (socket) => this.accept(socket));
+  }
+
+  get connections(): number {
+    return this.#connections.size;
+  }
+
+  accept(socket: Socket): void {
+    if (this.#connections.size >= this.#max + MAX_REFUSED) {
+      socket.destroy();
+      return;
+    }
+    if (!this.#timer) this.#arm();
+    const connection = new HttpConnection(socket, this);
+    this.#connections.add(connection);
+    if (this.#connections.size > this.#max) connection.refuse(new RequestFault(503, "too many connections"));
+  }
+
+  onRequest(exchange: Exchange): void {
+    this.#options.onRequest(exchange, exchange);
+  }
+
+  onError(cause: unknown): void {
+    this.#options.onError(cause);
+  }
+
+  onGone(connection: HttpConnection): void {
+    this.#connections.delete(connection);
+  }
+
+  #arm(): void {
+    this.dateLine = dateLine();
+    this.#timer = this.#options.timers.after(TICK_MS, () => {
+      this.tick++;
+      this.#timer = undefined;
+      for (const connection of this.#connections) connection.check();
+      // Without a connection nobody is watched, and the process may sleep.
+      if (this.#connections.size > 0) this.#arm();
+    });
+  }
+
+  /** Takes no more connections and closes idle ones; those with an open answer go on until it ends. */
+  stopAccepting(): void {
+    if (this.isDraining) return;
+    this.isDraining = true;
+    this.#closed = new Promise((resolve) => this.server.close(() => resolve()));
+    for (const connection of this.#connections) connection.closeIdle();
+  }
+
+  /** Ends what is still open. Safe to call twice. */
+  async close(): Promise<void> {
+    this.stopAccepting();
+    for (const connection of this.#connections) connection.destroy();
+    this.#timer?.cancel();
+    await this.#closed;
+  }
+}

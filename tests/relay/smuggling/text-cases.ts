@@ -1,0 +1,63 @@
+/** Bytes that are not JSON for everyone: encodings, control characters, lenient syntax, and odd spellings that are JSON. */
+import { callText, named, refused, type SmugglingCase, same, utf8 } from "./case.ts";
+
+const argument = (text: string) => callText({ params: `{"name":"@safe","arguments":{"a":${text}}}` });
+const utf16 = (text: string) => Buffer.from(text, "utf16le").toString("latin1");
+
+export const TEXT_CASES: readonly SmugglingCase[] = [
+  ...refused({
+    "a byte that is not UTF-8 in the name": named('"@sa\xfffe"'),
+    "a byte that is not UTF-8 in a field nobody reads": callText({ more: ',"x":"\xff"' }),
+    "a cut UTF-8 sequence": argument('"\xe2\x82"'),
+    "an overlong slash in the method": callText({ method: '"tools\xc0\xafcall"' }),
+    "an overlong letter in the name": named('"@\xc1\xb3afe"'),
+    "an overlong quote": named('"@safe\xc0\xa2"'),
+    "a surrogate as UTF-8": argument('"\xed\xa0\x80"'),
+    "a byte order mark": `\xef\xbb\xbf${callText()}`,
+    "UTF-16": utf16(callText()),
+    "UTF-16 with a byte order mark": `\xff\xfe${utf16(callText())}`,
+    "a raw NUL in a string": named('"@safe\0"'),
+    "a raw tab in a string": argument('"\t"'),
+    "a raw escape character in a string": argument('"\x1b[2J"'),
+    "NUL behind the message": `${callText()}\0`,
+    "text behind the message": `${callText()}x`,
+    "a second message behind the first": `${callText()}${callText({ id: "8", params: '{"name":"@danger"}' })}`,
+    "a second message behind a space": `${callText()} ${callText({ id: "8", params: '{"name":"@danger"}' })}`,
+    "a closing brace too many": `${callText()}}`,
+    "a brace too few": callText().slice(0, -1),
+    "a trailing comma": callText({ params: '{"name":"@safe",}' }),
+    "a comment": callText({ params: '{"name":"@safe"/*,"name":"@danger"*/}' }),
+    "a line comment": callText({ params: '{"name":"@safe"//\n}' }),
+    "single quotes": callText({ params: "{'name':'@safe'}" }),
+    "a key without quotes": callText({ params: '{name:"@safe"}' }),
+    NaN: argument("NaN"),
+    Infinity: argument("-Infinity"),
+    "a hexadecimal number": argument("0x10"),
+    "a leading zero": argument("01"),
+    "a leading plus": argument("+1"),
+    "a number that ends in a dot": argument("1."),
+    undefined: argument("undefined"),
+    "a bad escape": named('"@s\\x61fe"'),
+    "a short escape": named('"@saf\\u65"'),
+    "a space that JSON does not know": utf8(callText({ params: '\u00a0{"name":"@safe"}' })),
+    "a form feed between tokens": callText({ params: '\f{"name":"@safe"}' }),
+    "arguments nested too deep": argument("[".repeat(200) + "]".repeat(200)),
+    "an empty message": "{}",
+    "a bare string": '"tools/call"',
+    "a bare number": "7",
+  }),
+  ...same({
+    "every character of the name escaped": named('"@\\u0073\\u0061\\u0066\\u0065"'),
+    "one character of the name escaped": named('"@saf\\u0065"'),
+    "the method with an escaped slash": callText({ method: '"tools\\/call"' }),
+    "the method all in escapes": callText({
+      method: '"\\u0074\\u006f\\u006f\\u006c\\u0073\\u002f\\u0063\\u0061\\u006c\\u006c"',
+    }),
+    "white space wherever it may stand": callText({ params: ' { "name" : "@safe" , "arguments" : { } } ' }),
+    "line ends between tokens": `\r\n{"jsonrpc":"2.0",\n"id":7,\r"method":"tools/call","params":{"name":"@safe"}}\n`,
+    "a line separator in a string": utf8(argument('"\u2028"')),
+    "a lone surrogate escape in an argument": argument('"\\ud800"'),
+    "a NUL escape in an argument": argument('"\\u0000"'),
+    "numbers no parser keeps": argument("[1e400,123456789012345678901234567890,1.0,-0]"),
+  }),
+];
