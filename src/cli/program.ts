@@ -1,11 +1,13 @@
 /** The command line: its verbs and their options. What a verb does is loaded when it is used, so that start is fast. */
 import { Command, Option } from "commander";
 import { LOG_LEVELS } from "../server/log-level.ts";
+import { VERSION } from "../server/version.ts";
 import { EXIT_CODES } from "./exit-codes.ts";
 
 export function createProgram(): Command {
   const program = new Command("isthmus")
     .description("The narrow waist between agents and everything they can call.")
+    .version(VERSION, "--version", "print the version")
     .addHelpText("after", `\nExit codes:\n${exitCodeLines()}`);
 
   program

@@ -4,7 +4,7 @@ export { FlightTable } from "./flight-table.ts";
 export { headerLine } from "./header-line.ts";
 export type { BodyTaker, HttpRequest, HttpResponse } from "./http.ts";
 export { Members, membersAt } from "./json/members.ts";
-export { JsonFault, MAX_JSON_DEPTH, Scanner } from "./json/scanner.ts";
+export { JsonFault, Scanner } from "./json/scanner.ts";
 export { checkUtf8, decodeString, jsonText, stringOf, textOf, textOfBytes } from "./json/text.ts";
 export { COUNTERS, type CounterName, GAUGES, type GaugeName } from "./metrics.ts";
 export { joinName, RESERVED_CATALOG_IDS, segmentOf } from "./names.ts";
@@ -30,7 +30,7 @@ export type {
   View,
   ViewList,
 } from "./ports.ts";
-export { type Kind, LISTED_KINDS, type ListedKind, type Offer, type Primitive, type Scope } from "./primitive.ts";
+export { LISTED_KINDS, type ListedKind, type Offer, type Primitive, type Scope } from "./primitive.ts";
 export type { Host, Provider, ProviderState, ProviderStatus } from "./provider.ts";
 export type { Principal, SessionRef } from "./session.ts";
 export { parseBytes, parseDurationMs } from "./units.ts";

@@ -17,7 +17,7 @@ import type { LiveCall } from "./runs/live-call.ts";
 import type { LiveRun, RunControl } from "./runs/run.ts";
 import type { Slots } from "./slots.ts";
 
-export const CUT_OFF_MS = 5_000;
+const CUT_OFF_MS = 5_000;
 
 export type DispatchOptions = {
   readonly clock: Clock;

@@ -222,13 +222,19 @@ describe("dispatch", () => {
 });
 
 describe("the catalog", () => {
-  test("shows several providers under their segments, in file order", async () => {
+  test("shows several providers under their segments, in file order [AX-071] [AX-072]", async () => {
     const { kernel } = await testKernel([new ScriptedProvider("b", ["x"]), new ScriptedProvider("a", ["y.z"])]);
     const list = kernel.catalog.view("").list("tool");
     expect(JSON.parse(`[${list.slice(0, list.count)}]`).map((tool: { name: string }) => tool.name)).toEqual([
       "b.x",
       "a.y_z",
     ]);
+  });
+
+  test("finds a call's provider by the full name [AX-074]", async () => {
+    const { kernel } = await testKernel([new ScriptedProvider("b", ["x"]), new ScriptedProvider("a", ["x"])]);
+    expect(kernel.catalog.view("").resolve("tool", "a.x")?.target).toEqual({ provider: "a", kind: "tool", name: "x" });
+    expect(kernel.catalog.view("").resolve("tool", "x")).toBeUndefined();
   });
 
   test("serves each provider's id as a catalog with its own names", async () => {

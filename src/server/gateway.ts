@@ -65,6 +65,7 @@ export function createGateway(config: Config, { log, env }: { log: Log; env: Env
   const http = new HttpServer({
     log,
     timers,
+    meter: metrics,
     gate: createGate(frontConfig(config.gateway)),
     routes: {
       front: front.handle,

@@ -3,7 +3,15 @@
  * message means that of the fronts.
  */
 import type { AddressInfo } from "node:net";
-import { type HttpRequest, type HttpResponse, headerLine, type Log, type Timers, textOf } from "../contract/index.ts";
+import {
+  type HttpRequest,
+  type HttpResponse,
+  headerLine,
+  type Log,
+  type Meter,
+  type Timers,
+  textOf,
+} from "../contract/index.ts";
 import type { McpFront } from "../fronts/mcp/index.ts";
 import type { ListenAddress } from "./config/listen-address.ts";
 import { HttpListener } from "./http/index.ts";
@@ -23,6 +31,7 @@ export type HttpServerOptions = {
   /** Says what is wrong with a request, or nothing. Fronts have the same gate before their own paths. */
   readonly gate: (request: HttpRequest) => string | undefined;
   readonly timers: Timers;
+  readonly meter: Meter;
   readonly log: Log;
 };
 
@@ -35,6 +44,7 @@ export class HttpServer {
     this.#listener = new HttpListener({
       timers: options.timers,
       onRequest: (request, response) => this.#dispatch(request, response),
+      onRefused: (status) => options.meter.count("isthmus_refused_total", `http ${status}`),
       onError: (cause) => options.log.error("request failed", { cause }),
     });
   }

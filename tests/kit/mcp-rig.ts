@@ -19,7 +19,7 @@ const CONFIG: McpFrontConfig = {
   serverInfo: { name: "isthmus", version: "0.0.0" },
 };
 
-export const BOTH = "application/json, text/event-stream";
+const BOTH = "application/json, text/event-stream";
 
 export type Answer = { status: number; headers: IncomingHttpHeaders; text: string; json: () => Record<string, never> };
 

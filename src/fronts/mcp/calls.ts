@@ -19,6 +19,9 @@ import type { FrontContext } from "./front-context.ts";
 import { unknownName } from "./mcp-errors.ts";
 import type { Outlet } from "./outlet.ts";
 
+const MAX_SUBSCRIPTIONS = 1000;
+const MAX_URI = 8192;
+
 export type Exchange = { readonly session: Session; readonly message: Message; readonly outlet: Outlet };
 
 export function viewOf(front: FrontContext, session: Session): View {
@@ -97,7 +100,7 @@ function resolve(view: View, kinds: readonly ListedKind[], name: string): Entry 
 }
 
 /** What the provider calls this: for a URI found by template or scheme, the URI without what the view put before it. */
-export function ownName(entry: Entry, name: string): string {
+function ownName(entry: Entry, name: string): string {
   if (entry.name === entry.target.name) return name;
   if (entry.name === name) return entry.target.name;
   const added = entry.name.length - entry.target.name.length;
@@ -135,6 +138,10 @@ function subscribe(front: FrontContext, exchange: Exchange, start: Start, subscr
   if (message.method === "resources/unsubscribe") {
     front.sessions.unsubscribe(session, subscription);
     return void startCall(front, exchange, start);
+  }
+  if (subscription.own.length > MAX_URI || (session.subscriptions?.size ?? 0) >= MAX_SUBSCRIPTIONS) {
+    const limits = `at most ${MAX_SUBSCRIPTIONS} subscriptions, each of at most ${MAX_URI} characters`;
+    return badParams(exchange, `A session has ${limits}`);
   }
   const isNew = !session.isEphemeral && front.sessions.subscribe(session, subscription);
   startCall(front, exchange, start, (isSuccess) => {

@@ -1,4 +1,4 @@
-export type { McpFrontConfig, McpPorts } from "./front-context.ts";
-export { createGate, type Gate } from "./http/gate.ts";
+export type { McpFrontConfig } from "./front-context.ts";
+export { createGate } from "./http/gate.ts";
 export { createMcpFront, type McpFront, type McpPathKind } from "./mcp-front.ts";
-export type { StdioOptions, StdioServing } from "./stdio/stdio-transport.ts";
+export type { StdioOptions } from "./stdio/stdio-transport.ts";

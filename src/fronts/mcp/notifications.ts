@@ -2,7 +2,9 @@
 import { decodeString } from "../../contract/index.ts";
 import type { Session } from "../../mechanisms/sessions/index.ts";
 import type { Message } from "../../wire/jsonrpc/index.ts";
+import { LATEST_REVISION } from "../../wire/mcp/index.ts";
 import { CallReader, reasonOf } from "./call-reader.ts";
+import { viewOf } from "./calls.ts";
 import type { FrontContext } from "./front-context.ts";
 
 /** An answer to one of our questions. One that this session was never asked changes nothing. */
@@ -24,11 +26,18 @@ export function takeNotification(front: FrontContext, session: Session, message:
   }
 }
 
-/** A request without an id is no notification: passed on, it could make a server act on what nobody has judged. */
+/**
+ * A request without an id is no notification: passed on, it could make a server act on what nobody has judged. One that
+ * no revision knows goes where an unknown request would go, to the server behind us if there is just one.
+ */
 function relay(front: FrontContext, session: Session, message: Message): void {
   const { method, body } = message;
-  if (!method.startsWith("notifications/")) front.meter.count("isthmus_notices_dropped_total", "request without id");
-  else if (!session.isEphemeral) front.catalog.notify(session.catalog, session, method, body);
+  const isNotification = method.startsWith("notifications/");
+  const isOurs = !isNotification && LATEST_REVISION.methods.has(method.toLowerCase());
+  if (isOurs) front.meter.count("isthmus_notices_dropped_total", "request without id");
+  else if (session.isEphemeral || (!isNotification && viewOf(front, session).providers.length > 1))
+    front.meter.count("isthmus_notices_dropped_total", "nobody to tell");
+  else front.catalog.notify(session.catalog, session, method, body);
 }
 
 /** Ids are compared as they are spelled: 1 and "1" are two requests. */

@@ -54,6 +54,26 @@ describe("names", () => {
   });
 });
 
+test("an unknown tool is an unknown method [AX-078]", async () => {
+  await using rig = await mcpRig({ view: VIEW });
+  const answer = await rig.send({ body: ask("tools/call", { name: "no.such.tool" }) });
+  expect(answer.json()).toMatchObject({ id: 1, error: { code: -32601 } });
+});
+
+describe("subscriptions", () => {
+  test("are bounded in number and length", async () => {
+    const entries = Array.from({ length: 1001 }, (_, n) => ({ kind: "resource", name: `doc://${n}` }) as const);
+    const long = { kind: "resource", name: `doc://${"x".repeat(8200)}` } as const;
+    await using rig = await mcpRig({ view: new FakeView(1, [okProvider("files")], [...entries, long]) });
+    rig.runs.onStart = (run) => run.write(endWith({}));
+    const headers = await rig.initialize();
+    const send = async (uri: string) => (await rig.send({ headers, body: ask("resources/subscribe", { uri }) })).json();
+    expect(await send(long.name)).toMatchObject({ error: { code: -32602 } });
+    for (const { name } of entries.slice(0, 1000)) await send(name);
+    expect(await send("doc://1000")).toMatchObject({ error: { code: -32602 } });
+  });
+});
+
 describe("a method nobody here knows", () => {
   test("goes to the one server behind the view, params untouched", async () => {
     await using rig = await mcpRig();
@@ -72,6 +92,21 @@ describe("a method nobody here knows", () => {
     await using rig = await mcpRig();
     expect((await rig.send({ body: ask("server/discover") })).json()).toMatchObject({ error: { code: -32601 } });
     expect(rig.runs.started).toEqual([]);
+  });
+
+  test.each([
+    ["x/event", 1, ["x/event"]],
+    ["x/event", 2, []],
+    ["notifications/x", 2, ["notifications/x"]],
+    ["tools/call", 1, []],
+    ["Tools/Call", 1, []],
+  ])("or a request without an id, %s, with %d servers behind, is relayed as %j", async (method, servers, relayed) => {
+    const view = new FakeView(1, [okProvider("files"), okProvider("crm")].slice(0, servers), []);
+    await using rig = await mcpRig({ view });
+    const headers = await rig.initialize();
+    const body = JSON.stringify({ jsonrpc: "2.0", method, params: { name: "echo" } });
+    expect((await rig.send({ headers, body })).status).toBe(202);
+    expect(rig.catalog.notified.map((one) => one.method)).toEqual(relayed);
   });
 
   test("as a notification goes to the providers of the catalog", async () => {

@@ -45,7 +45,7 @@ export type CatalogChange = {
 };
 
 /** The catalog of everything, under its segments. */
-export const EVERYTHING = "";
+const EVERYTHING = "";
 
 /** Lists of one kind that different sessions see at the same time and that stay one object each. */
 const MAX_LISTS = 64;

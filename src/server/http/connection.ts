@@ -19,6 +19,8 @@ export interface ConnectionHost {
   onRequest(exchange: Exchange): void;
   /** A handler threw. The client has been answered with 500, or cut off in the middle of an answer. */
   onError(cause: unknown): void;
+  /** A client was turned away before anybody could answer it, or while it was waited for. */
+  onRefused(status: number): void;
   onGone(connection: HttpConnection): void;
 }
 
@@ -196,6 +198,7 @@ export class HttpConnection implements ExchangeOwner {
     const exchange = this.#exchange;
     this.#exchange = undefined;
     const isAnswered = exchange === undefined && this.#reader.hasRest;
+    this.#host.onRefused(fault.status);
     if (exchange?.isOpen) this.destroy();
     else if (!isAnswered) this.#socket.write(faultText(fault.status, fault.message), "latin1");
     this.#close();

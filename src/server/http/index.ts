@@ -1,1 +1,1 @@
-export { HttpListener, type HttpListenerOptions } from "./listener.ts";
+export { HttpListener } from "./listener.ts";

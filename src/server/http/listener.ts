@@ -11,6 +11,8 @@ export type HttpListenerOptions = {
   /** Answers, sooner or later. What it throws is logged, and the client gets 500. */
   readonly onRequest: (request: HttpRequest, response: HttpResponse) => void;
   readonly onError: (cause: unknown) => void;
+  /** A client was turned away with this status before its request could be handed over as a whole. */
+  readonly onRefused?: (status: number) => void;
   /** Default 20,000. Further ones are answered with 503. */
   readonly maxConnections?: number;
   readonly limits?: Partial<ConnectionLimits>;
@@ -65,6 +67,10 @@ export class HttpListener implements ConnectionHost {
 
   onError(cause: unknown): void {
     this.#options.onError(cause);
+  }
+
+  onRefused(status: number): void {
+    this.#options.onRefused?.(status);
   }
 
   onGone(connection: HttpConnection): void {

@@ -99,11 +99,13 @@ describe("a request hidden in another", () => {
     [415, "a compressed body", post("x", "Content-Encoding: gzip\r\n")],
     [417, "another expectation", post("x", "Expect: wonders\r\n")],
   ])("gets %i for %s", async (status, _what, bytes) => {
-    await using rig = await rawRig();
+    const refused: number[] = [];
+    await using rig = await rawRig({ onRefused: (told) => refused.push(told) });
     const client = rig.client();
     client.write(bytes);
     await client.all();
     expect(client.statuses).toEqual([status]);
+    expect(refused).toEqual([status]);
     expect(rig.seen).toEqual([]);
   });
 });

@@ -136,7 +136,7 @@ function shapeFault(scanner: Scanner, text: string): MessageFault {
 }
 
 /** Text that is not JSON is a parse error; JSON that is ambiguous or too deep is an invalid message. */
-export function messageFault(error: unknown, text: string): MessageFault {
+function messageFault(error: unknown, text: string): MessageFault {
   if (!(error instanceof JsonFault)) throw error;
   const isSyntax = error.reason === "syntax" || error.reason === "encoding";
   return new MessageFault(isSyntax ? -32700 : -32600, error.message, isSyntax ? "null" : readableId(text));

@@ -8,7 +8,5 @@ export {
   type ListRoute,
   LOG_LEVELS,
   RELATED_TASK,
-  TASK_METHODS,
 } from "./model.ts";
-export type { Revision } from "./revision.ts";
 export { ASSUMED_REVISION, LATEST_REVISION, revisionOf, VERSIONS } from "./revisions.ts";

@@ -3,7 +3,7 @@ import { call, endWith, mcpRig, until } from "../../../../tests/kit/mcp-rig.ts";
 import { GatewayError, payload } from "../../../contract/index.ts";
 
 describe("a call over Streamable HTTP", () => {
-  test("is answered as one JSON body when its end comes first", async () => {
+  test("is answered as one JSON body when its end comes first [AX-077]", async () => {
     await using rig = await mcpRig();
     const headers = await rig.initialize();
     rig.runs.onStart = (run) => run.write(endWith({ content: [] }));

@@ -1,5 +1,4 @@
-export type { HttpClient, HttpClientOptions } from "./http-client.ts";
+export type { HttpClient } from "./http-client.ts";
 export { createHttpClient } from "./http-client.ts";
-export type { HttpExchange, HttpFailure, HttpHandler, HttpSend } from "./http-exchange.ts";
-export type { TlsOptions } from "./open-socket.ts";
+export type { HttpExchange, HttpFailure, HttpHandler } from "./http-exchange.ts";
 export type { ResponseHead } from "./response-head.ts";

@@ -17,6 +17,10 @@ describe("parseHead", () => {
     expect(head.header("x-\u00e9")).toBeUndefined();
   });
 
+  test("does not take byte A0 for a blank", () => {
+    expect(() => parse("HTTP/1.1 200 OK", "Transfer-Encoding: \xa0chunked")).toThrow(/transfer encoding/);
+  });
+
   test("joins headers of one name", () => {
     const { head } = parse("HTTP/1.1 401 No", "WWW-Authenticate: A", "X: y", "www-authenticate: B");
     expect(head.header("www-authenticate")).toBe("A, B");

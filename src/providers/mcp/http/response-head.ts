@@ -51,6 +51,11 @@ export function isFieldSection(text: string): boolean {
   return FIELD_LINES.test(text);
 }
 
+/** Blanks and tabs only: `trim` also takes byte A0, and "\xa0chunked" is not "chunked". */
+function trimBlanks(text: string): string {
+  return text.replace(/^[ \t]+|[ \t]+$/g, "");
+}
+
 class HeadFields implements ResponseHead {
   readonly status: number;
   readonly contentType: string;
@@ -73,7 +78,7 @@ class HeadFields implements ResponseHead {
     let value: string | undefined;
     while (at !== -1) {
       const end = this.#text.indexOf("\r\n", at + needle.length);
-      const one = this.#text.slice(at + needle.length, end).trim();
+      const one = trimBlanks(this.#text.slice(at + needle.length, end));
       value = value === undefined ? one : `${value}, ${one}`;
       at = this.#lower.indexOf(needle, end);
     }
