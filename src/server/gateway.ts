@@ -103,8 +103,9 @@ export function createGateway(config: Config, { log, env }: { log: Log; env: Env
   }
 
   async function closeAll(): Promise<void> {
-    http.stopAccepting();
+    // Still accepting: whoever balances load must hear from /readyz that it should go elsewhere.
     await drain();
+    http.stopAccepting();
     // Calls that are still open end here with an error, which reaches their clients before the connections close.
     await kernel.close();
     life.abort();

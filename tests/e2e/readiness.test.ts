@@ -1,0 +1,50 @@
+import { describe, expect, test } from "vitest";
+import { helloServer, startGateway } from "./kit/gateway.ts";
+import { Program } from "./kit/program.ts";
+import { openSession, post, toolCall } from "./kit/rpc.ts";
+
+async function readiness(origin: string): Promise<{ status: number; body: { status: string } }> {
+  const response = await fetch(`${origin}/readyz`, { headers: { connection: "close" } });
+  return { status: response.status, body: (await response.json()) as { status: string } };
+}
+
+async function until<T>(look: () => T | undefined | Promise<T | undefined>, timeoutMs = 15_000): Promise<T> {
+  const deadline = Date.now() + timeoutMs;
+  for (;;) {
+    const found = await look();
+    if (found !== undefined) return found;
+    if (Date.now() > deadline) throw new Error("it never came");
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+describe("/readyz", () => {
+  test("is 503 while a server has neither listed nor failed, but not for ever", async () => {
+    const silent = ["-e", "process.stdin.resume()"];
+    const config = `[[servers]]\nid = "silent"\ncommand = ${JSON.stringify(process.execPath)}\nargs = ${JSON.stringify(silent)}\n`;
+    await using program = new Program(["up", "--listen", "127.0.0.1:0", "--json"], { config });
+    const url = await until(() => /"url":"([^"]+)"/.exec(program.stderr)?.[1]);
+    const { origin } = new URL(url);
+    expect(await readiness(origin)).toEqual({ status: 503, body: { status: "starting", servers: { silent: "starting" } } });
+    const later = await until(async () => {
+      const now = await readiness(origin);
+      return now.status === 200 ? now : undefined;
+    });
+    expect(later.body.status).toBe("ready");
+  });
+
+  test("is 503 while the gateway drains, and what runs is finished", async () => {
+    await using gateway = await startGateway({ config: helloServer() });
+    const session = await openSession(gateway.url);
+    const running = post(gateway.url, toolCall(1, "hello.count", { to: 60 }), session);
+    await until(async () => {
+      const metrics = await (await fetch(`${gateway.origin}/metrics`)).text();
+      return metrics.includes("isthmus_runs_open 1\n") || undefined;
+    });
+    gateway.program.child.kill("SIGTERM");
+    await until(async () => ((await readiness(gateway.origin)).body.status === "draining" ? true : undefined));
+    expect((await readiness(gateway.origin)).status).toBe(503);
+    expect((await running).status).toBe(200);
+    expect(await gateway.program.exited).toBe(0);
+  });
+});
