@@ -1,5 +1,5 @@
 /** What every request of 2026-07-28 carries in `params._meta`: its version, who sends it, what that client can do. */
-import { decodeString, findMember, type Payload, payload } from "../../../contract/index.ts";
+import { decodeString, type Payload, payload } from "../../../contract/index.ts";
 
 const PREFIX = "io.modelcontextprotocol/";
 
@@ -28,10 +28,8 @@ export function readEnvelope(params: Payload): Envelope | undefined {
   if (!params.text.includes(ENVELOPE_KEYS.version)) return undefined;
   const meta = params.at(["_meta"]);
   if (meta === undefined || !meta.startsWith("{")) return undefined;
-  const member = (key: string): string | undefined => {
-    const span = findMember(meta, 0, key);
-    return span && meta.slice(span.start, span.end);
-  };
+  const whole = payload(meta);
+  const member = (key: string): string | undefined => whole.at([key]);
   const version = member(ENVELOPE_KEYS.version);
   if (version === undefined) return undefined;
   return {
