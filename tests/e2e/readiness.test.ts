@@ -25,7 +25,10 @@ describe("/readyz", () => {
     await using program = new Program(["up", "--listen", "127.0.0.1:0", "--json"], { config });
     const url = await until(() => /"url":"([^"]+)"/.exec(program.stderr)?.[1]);
     const { origin } = new URL(url);
-    expect(await readiness(origin)).toEqual({ status: 503, body: { status: "starting", servers: { silent: "starting" } } });
+    expect(await readiness(origin)).toEqual({
+      status: 503,
+      body: { status: "starting", servers: { silent: "starting" } },
+    });
     const later = await until(async () => {
       const now = await readiness(origin);
       return now.status === 200 ? now : undefined;
