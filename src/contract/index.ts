@@ -3,6 +3,7 @@ export { ERROR_CODES, type ErrorCode, GatewayError } from "./error.ts";
 export { FlightTable } from "./flight-table.ts";
 export { headerLine } from "./header-line.ts";
 export type { BodyTaker, HttpRequest, HttpResponse } from "./http.ts";
+export { canonicalJson, digestJson } from "./json/canonical.ts";
 export { Members, membersAt } from "./json/members.ts";
 export { JsonFault, Scanner } from "./json/scanner.ts";
 export { checkUtf8, decodeString, jsonText, stringOf, textOf, textOfBytes } from "./json/text.ts";
@@ -16,6 +17,7 @@ export type {
   Catalog,
   Clock,
   Entry,
+  Keys,
   Log,
   LogFields,
   Meter,

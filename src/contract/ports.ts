@@ -153,3 +153,11 @@ export interface Sessions {
   notice(notice: Notice): void;
   ask(session: SessionRef, ask: Ask, signal: AbortSignal): Promise<Answer>;
 }
+
+/** Seals small texts so that only this gateway, or another with the same key, can open them again. */
+export interface Keys {
+  /** `purpose` and `owner` are bound to the text: it opens only under the same ones. */
+  seal(purpose: string, owner: string, text: string): string;
+  /** The text, or undefined for anything that was not sealed by us for that purpose and owner. */
+  open(purpose: string, owner: string, sealed: string): string | undefined;
+}

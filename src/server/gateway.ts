@@ -4,6 +4,7 @@ import type { Log, ProviderStatus } from "../contract/index.ts";
 import { createGate, createMcpFront, type McpFrontConfig, type StdioOptions } from "../fronts/mcp/index.ts";
 import { createKernel } from "../kernel/index.ts";
 import { createSessions } from "../mechanisms/sessions/index.ts";
+import { createSeal } from "../mechanisms/vault/index.ts";
 import { createWatchdog } from "../providers/mcp/index.ts";
 import { systemClock } from "./clock.ts";
 import type { Config, Environment, GatewayConfig, ListenAddress } from "./config/index.ts";
@@ -55,6 +56,7 @@ export function createGateway(config: Config, { log, env }: { log: Log; env: Env
     sessions,
     catalog: kernel.catalog,
     runs: kernel.runs,
+    keys: createSeal(sealOptions(config.gateway)),
     config: frontConfig(config.gateway),
   });
   const life = new AbortController();
@@ -99,7 +101,7 @@ export function createGateway(config: Config, { log, env }: { log: Log; env: Env
 
   async function drain(): Promise<void> {
     const deadline = systemClock.now() + config.gateway.drainMs;
-    while (kernel.stats().open > 0 && systemClock.now() < deadline) await sleep(DRAIN_POLL_MS);
+    while (kernel.stats().open > front.waiting && systemClock.now() < deadline) await sleep(DRAIN_POLL_MS);
   }
 
   async function closeAll(): Promise<void> {
@@ -141,6 +143,11 @@ export function createGateway(config: Config, { log, env }: { log: Log; env: Env
       return closing;
     },
   };
+}
+
+/** Without a key of the operator's, what was sealed opens only until this process ends. */
+function sealOptions({ sealKey }: GatewayConfig): { master?: Uint8Array } {
+  return sealKey === undefined ? {} : { master: Buffer.from(sealKey.reveal(), "utf8") };
 }
 
 function frontConfig({

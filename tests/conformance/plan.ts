@@ -14,55 +14,57 @@ export type Run = {
   readonly leg: "direct" | "through";
   /** The name of the direct run that this one must equal. */
   readonly like?: string;
-  readonly differences?: readonly Exception[];
+  readonly differences?: readonly Exception[] | undefined;
   /** Starts what it needs and ends it again; `folder` gets reports and logs. */
   execute(folder: string): Promise<Report>;
 };
+
+type ServerRun = Omit<Run, "scenarios">;
 
 export function planRuns(revision: Revision, { serverScenarios }: Requirements): Run[] {
   const servers = revision.fixtures.flatMap((fixture) => planFixture(fixture, revision.revision));
   return [
     ...servers.map((run) => ({ ...run, scenarios: serverScenarios })),
-    planClient(revision, "direct"),
-    { ...planClient(revision, "through"), like: "client direct" },
+    planClient(revision, "direct", revision.sdk),
+    {
+      ...planClient(revision, "through", revision.sdk),
+      like: "client direct",
+      differences: revision.clientDifferences,
+    },
+    ...(revision.otherSdk === undefined
+      ? []
+      : [{ ...planClient(revision, "through", revision.otherSdk), name: `client ${revision.otherSdk} through` }]),
   ];
 }
 
-function planFixture({ name, server, stdio }: Fixture, revision: string): Omit<Run, "scenarios">[] {
-  const through = { name: `through ${name}`, leg: "through" } as const;
-  if (stdio !== undefined) {
-    const upstream = { command: process.execPath, args: [join(root, server), "--stdio"] };
-    return [
-      {
-        ...through,
-        like: `direct ${stdio.like}`,
-        differences: stdio.onlyOverHttp,
-        execute: (folder) =>
-          withRunning(startGateway(upstream, folder), (url) => runServerScenarios(revision, url, folder)),
-      },
-    ];
+function planFixture({ name, server, stdio, like, differences }: Fixture, revision: string): ServerRun[] {
+  const direct: ServerRun = {
+    name: `direct ${name}`,
+    leg: "direct",
+    execute: (folder) => withRunning(startFixture(server, folder), (url) => runServerScenarios(revision, url, folder)),
+  };
+
+  async function runThrough(upstream: Parameters<typeof startGateway>[0], folder: string): Promise<Report> {
+    return await withRunning(startGateway(upstream, folder), (url) => runServerScenarios(revision, url, folder));
   }
-  return [
-    {
-      name: `direct ${name}`,
-      leg: "direct",
-      execute: (folder) =>
-        withRunning(startFixture(server, folder), (url) => runServerScenarios(revision, url, folder)),
-    },
-    {
-      ...through,
-      like: `direct ${name}`,
-      execute: (folder) =>
-        withRunning(startFixture(server, folder), (upstream) =>
-          withRunning(startGateway({ url: upstream }, folder), (url) => runServerScenarios(revision, url, folder)),
-        ),
-    },
-  ];
+
+  const child = { command: process.execPath, args: [join(root, server), "--stdio"] };
+  const through: ServerRun = {
+    name: `through ${name}`,
+    leg: "through",
+    like: `direct ${like ?? name}`,
+    differences,
+    execute: (folder) =>
+      stdio
+        ? runThrough(child, folder)
+        : withRunning(startFixture(server, folder), (url) => runThrough({ url }, folder)),
+  };
+  return like === undefined ? [direct, through] : [through];
 }
 
-function planClient({ revision, clientScenarios }: Revision, leg: "direct" | "through"): Run {
+function planClient({ revision, clientScenarios }: Revision, leg: "direct" | "through", sdk: string): Run {
   const driver = fileURLToPath(new URL("client-driver.ts", import.meta.url));
-  const command = `"${process.execPath}" "${driver}" --${leg}`;
+  const command = `"${process.execPath}" "${driver}" --${leg} --sdk ${sdk}`;
   return {
     name: `client ${leg}`,
     leg,

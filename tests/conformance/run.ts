@@ -1,6 +1,9 @@
 /**
  * Runs the official conformance suite against our fixtures, directly and through the built gateway, and its client
- * scenarios against the gateway's upstream leg. `--direct` leaves the gateway out.
+ * scenarios against the gateway's upstream leg.
+ *
+ *   --direct       leaves the gateway out
+ *   --only TEXT    runs whose title contains TEXT, and the direct runs that they are compared with
  */
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -9,7 +12,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { judge, type Verdict } from "./judge.ts";
-import { planRuns } from "./plan.ts";
+import { planRuns, type Run } from "./plan.ts";
 import { root } from "./processes.ts";
 import { type Report, readRequirements } from "./suite.ts";
 import { type Exception, type Revision, revisions } from "./table.ts";
@@ -17,7 +20,9 @@ import { type Exception, type Revision, revisions } from "./table.ts";
 /** A check that the suite itself gets wrong, and the runs in which it does. */
 type SuiteError = Exception & { readonly revision: string; readonly runs: readonly string[] };
 
-const { values: flags } = parseArgs({ options: { direct: { type: "boolean", default: false } } });
+const { values: flags } = parseArgs({
+  options: { direct: { type: "boolean", default: false }, only: { type: "string", default: "" } },
+});
 if (!flags.direct && !existsSync(join(root, "dist/isthmus.js"))) throw new Error("dist is missing: npm run build");
 execFileSync(process.execPath, ["scripts/parts.mjs"], { cwd: root, stdio: ["ignore", "ignore", "inherit"] });
 
@@ -37,26 +42,42 @@ if (isGood) {
 async function runRevision(revision: Revision): Promise<void> {
   const requirements = await readRequirements(revision.revision, reports);
   const done = new Map<string, Report>();
-  for (const run of planRuns(revision, requirements)) {
-    if (flags.direct && run.leg === "through") continue;
-    const title = `${revision.revision} ${run.name}`;
+  for (const run of select(planRuns(revision, requirements), revision)) {
+    const title = titleOf(run, revision);
     const start = performance.now();
     try {
       const report = await run.execute(join(reports, title.replaceAll(" ", "-")));
       done.set(run.name, report);
       const known = suiteErrors.filter((one) => one.revision === revision.revision && one.runs.includes(run.name));
       const direct = run.like === undefined ? undefined : (done.get(run.like) ?? new Map());
-      print(title, judge(report, { ...run, scored: requirements.scored, direct, suiteErrors: known }));
+      const { scored } = requirements;
+      const unserved = revision.unserved.scenarios;
+      print(title, judge(report, { ...run, scored, unserved, direct, suiteErrors: known }), revision);
     } catch (error) {
-      print(title, { passed: 0, failed: 1, problems: [String(error)], suiteErrors: [], differences: [] });
+      const nothing = { passed: 0, failed: 1, unserved: 0, suiteErrors: [], differences: [] };
+      print(title, { ...nothing, problems: [String(error)] }, revision);
     }
     timings.push(`${title} ${((performance.now() - start) / 1000).toFixed(1)} s`);
   }
 }
 
-function print(title: string, verdict: Verdict): void {
+function titleOf({ name }: Run, { revision }: Revision): string {
+  return `${revision} ${name}`;
+}
+
+/** The runs that the flags ask for. */
+function select(runs: readonly Run[], revision: Revision): Run[] {
+  const wanted = runs
+    .filter(({ leg }) => leg === "direct" || !flags.direct)
+    .filter((run) => titleOf(run, revision).includes(flags.only));
+  const measures = new Set(wanted.map(({ like }) => like));
+  return runs.filter((run) => wanted.includes(run) || measures.has(run.name));
+}
+
+function print(title: string, verdict: Verdict, { unserved }: Revision): void {
   const lines = [
     `${title}: ${verdict.passed} passed, ${verdict.failed} failed`,
+    ...(verdict.unserved > 0 ? [`  not served, not scored: ${verdict.unserved} failed: ${unserved.reason}`] : []),
     ...verdict.suiteErrors.map(
       ({ scenario, check, reason }) => `  error of the suite: ${scenario}: ${check}: ${reason}`,
     ),

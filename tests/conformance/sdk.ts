@@ -1,6 +1,6 @@
 /**
- * The official SDK v1, loaded by path from tests/parts. The types say only what is used here, so that `npm run check`
- * needs no installed parts.
+ * The official SDK, v1 and the client of v2, loaded by path from tests/parts. The types say only what is used here, so
+ * that `npm run check` needs no installed parts.
  */
 
 export type Json = Record<string, unknown>;
@@ -17,9 +17,12 @@ export interface Exchange {
 }
 
 export interface ServerPeer {
+  onclose?: () => void;
   fallbackRequestHandler?: (request: { method: string; params?: Json }, exchange: Exchange) => Promise<Json>;
   removeRequestHandler(method: string): void;
   getClientCapabilities(): Json | undefined;
+  sendToolListChanged(): Promise<void>;
+  sendPromptListChanged(): Promise<void>;
   connect(transport: Transport): Promise<void>;
   close(): Promise<void>;
 }
@@ -27,9 +30,14 @@ export interface ServerPeer {
 export interface ClientPeer {
   connect(transport: Transport): Promise<void>;
   getServerCapabilities(): Json | undefined;
-  setRequestHandler(schema: unknown, handler: (request: { params: Json }) => Promise<Json>): void;
+  /** v1 takes a schema, v2 the name of the method. */
+  setRequestHandler(request: unknown, handler: (request: { params: Json }) => Promise<Json>): void;
   listTools(): Promise<{ tools: { name: string; inputSchema: Json }[] }>;
   callTool(params: { name: string; arguments: Json }): Promise<Json>;
+  listResources(): Promise<{ resources: { uri: string }[] }>;
+  readResource(params: { uri: string }): Promise<Json>;
+  listPrompts(): Promise<{ prompts: { name: string }[] }>;
+  getPrompt(params: { name: string }): Promise<Json>;
   close(): Promise<void>;
 }
 
@@ -46,22 +54,31 @@ export interface HttpTransport extends Transport {
 type Constructor<Options extends unknown[], Made> = new (...options: Options) => Made;
 
 async function load<Module>(path: string): Promise<Module> {
-  const root = new URL("../parts/node_modules/@modelcontextprotocol/sdk/dist/esm/", import.meta.url);
+  const root = new URL("../parts/node_modules/@modelcontextprotocol/", import.meta.url);
   return (await import(new URL(path, root).href)) as Module;
 }
 
-export const { Server } = await load<{ Server: Constructor<[Json, Json], ServerPeer> }>("server/index.js");
-export const { Client } = await load<{ Client: Constructor<[Json, Json], ClientPeer> }>("client/index.js");
+type HttpClientTransport = HttpTransport & { terminateSession(): Promise<void> };
+
+export const { Server } = await load<{ Server: Constructor<[Json, Json], ServerPeer> }>("sdk/dist/esm/server/index.js");
 export const { StdioServerTransport } = await load<{ StdioServerTransport: Constructor<[], Transport> }>(
-  "server/stdio.js",
+  "sdk/dist/esm/server/stdio.js",
 );
 export const { StreamableHTTPServerTransport } = await load<{
   StreamableHTTPServerTransport: Constructor<[Json], HttpTransport>;
-}>("server/streamableHttp.js");
-export const { StreamableHTTPClientTransport } = await load<{
-  StreamableHTTPClientTransport: Constructor<[URL], HttpTransport & { terminateSession(): Promise<void> }>;
-}>("client/streamableHttp.js");
+}>("sdk/dist/esm/server/streamableHttp.js");
 export const { ResultSchema, ElicitRequestSchema } = await load<{
   ResultSchema: unknown;
   ElicitRequestSchema: unknown;
-}>("types.js");
+}>("sdk/dist/esm/types.js");
+
+export const { Client: ClientV1 } = await load<{ Client: Constructor<[Json, Json], ClientPeer> }>(
+  "sdk/dist/esm/client/index.js",
+);
+export const { StreamableHTTPClientTransport: HttpTransportV1 } = await load<{
+  StreamableHTTPClientTransport: Constructor<[URL], HttpClientTransport>;
+}>("sdk/dist/esm/client/streamableHttp.js");
+export const { Client: ClientV2, StreamableHTTPClientTransport: HttpTransportV2 } = await load<{
+  Client: Constructor<[Json, Json], ClientPeer>;
+  StreamableHTTPClientTransport: Constructor<[URL], HttpClientTransport>;
+}>("client/dist/index.mjs");

@@ -6,8 +6,14 @@ export type Exception = { readonly scenario: string; readonly check: string; rea
 export type Fixture = {
   readonly name: string;
   readonly server: string;
-  /** Behind the gateway on stdio. The suite itself speaks only HTTP, so the direct run of `like` is the measure. */
-  readonly stdio?: { readonly like: string; readonly onlyOverHttp: readonly Exception[] };
+  readonly stdio?: true;
+  /**
+   * For a fixture that the suite cannot use directly, because it is on stdio or of another revision: the fixture whose
+   * direct run is the measure of the run through the gateway.
+   */
+  readonly like?: string;
+  /** What is not as in the direct run. */
+  readonly differences?: readonly Exception[];
 };
 
 export type Revision = {
@@ -15,9 +21,24 @@ export type Revision = {
   readonly fixtures: readonly Fixture[];
   /** Client scenarios that apply to the upstream leg; the others are about OAuth, or scored in another revision. */
   readonly clientScenarios: readonly string[];
+  /** What is not as in the direct run of them. */
+  readonly clientDifferences?: readonly Exception[];
+  /** Major version of the SDK whose client drives them. */
+  readonly sdk: "v1" | "v2";
+  /** Another, that drives them through the gateway as well: its revision is not the upstream's. */
+  readonly otherSdk?: "v1" | "v2";
+  /** Scenarios that are not scored, and that no fixture serves. */
+  readonly unserved: { readonly scenarios: readonly string[]; readonly reason: string };
 };
 
 const server2025 = "tests/conformance/fixture-2025/server.ts";
+const server2026 = "tests/conformance/fixture-2026/server.ts";
+
+const noStreamToResume: Exception = {
+  scenario: "server-sse-polling",
+  check: "server-sse-disconnect-resume",
+  reason: "the tool has no stream that it could close and the client resume, so the call is answered on the first one",
+};
 
 export const revisions: readonly Revision[] = [
   {
@@ -27,17 +48,11 @@ export const revisions: readonly Revision[] = [
       {
         name: "fixture-stdio",
         server: server2025,
-        stdio: {
-          like: "fixture-2025",
-          onlyOverHttp: [
-            {
-              scenario: "server-sse-polling",
-              check: "server-sse-disconnect-resume",
-              reason: "on stdio the tool has no stream of its own to close, so the call is answered on the first one",
-            },
-          ],
-        },
+        stdio: true,
+        like: "fixture-2025",
+        differences: [noStreamToResume],
       },
+      { name: "fixture-2026", server: server2026, like: "fixture-2025", differences: [noStreamToResume] },
     ],
     clientScenarios: [
       "initialize",
@@ -46,5 +61,61 @@ export const revisions: readonly Revision[] = [
       "sse-retry",
       "json-schema-2020-12-preservation",
     ],
+    sdk: "v1",
+    unserved: { scenarios: [], reason: "" },
+  },
+  {
+    revision: "2026-07-28",
+    fixtures: [
+      { name: "fixture-2026", server: server2026 },
+      { name: "fixture-2026-stdio", server: server2026, stdio: true, like: "fixture-2026" },
+      {
+        name: "fixture-2025",
+        server: server2025,
+        like: "fixture-2026",
+        differences: [
+          {
+            scenario: "input-required-result-ignore-extra-params",
+            check: "sep-2322-ignore-unexpected-params",
+            reason:
+              "answers without a state start a new call, because a 2025 server has no call that they could belong to",
+          },
+        ],
+      },
+    ],
+    clientScenarios: [
+      "tools_call",
+      "request-metadata",
+      "http-standard-headers",
+      "http-custom-headers",
+      "http-invalid-tool-headers",
+      "sep-2322-client-request-state",
+      "json-schema-ref-no-deref",
+      "json-schema-2020-12-preservation",
+    ],
+    clientDifferences: [
+      {
+        scenario: "request-metadata",
+        check: "sep-2575-client-declares-elicitation-capability",
+        reason: "the server offers nothing, so no request of the client reaches it, only the gateway's own",
+      },
+    ],
+    sdk: "v2",
+    otherSdk: "v1",
+    unserved: {
+      scenarios: [
+        "tasks-lifecycle",
+        "tasks-capability-negotiation",
+        "tasks-wire-fields",
+        "tasks-request-state-removal",
+        "tasks-mrtr-input",
+        "tasks-request-headers",
+        "tasks-dispatch-and-envelope",
+        "tasks-status-notifications",
+        "tasks-required-task-error",
+        "tasks-mrtr-composition",
+      ],
+      reason: "the fixtures do not have the tasks extension",
+    },
   },
 ];

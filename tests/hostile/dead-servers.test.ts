@@ -24,9 +24,9 @@ async function troubles(gateway: RunningGateway): Promise<Record<string, { statu
 describe("a server that is dead", () => {
   test("from the start is named in lists and harms no other", async () => {
     const config =
-      `[[servers]]\nid = "refused"\nurl = "http://127.0.0.1:1/mcp"\n[servers.headers]\nAuthorization = "Bearer ${SECRET}"\n` +
-      `[[servers]]\nid = "missing"\ncommand = "/no/such/command"\n${secretEnv()}` +
-      `[[servers]]\nid = "exits"\ncommand = "false"\n${secretEnv()}${scriptedServer("canary")}`;
+      `[[servers]]\nid = "refused"\nera = "2025"\nurl = "http://127.0.0.1:1/mcp"\n[servers.headers]\nAuthorization = "Bearer ${SECRET}"\n` +
+      `[[servers]]\nid = "missing"\nera = "2025"\ncommand = "/no/such/command"\n${secretEnv()}` +
+      `[[servers]]\nid = "exits"\nera = "2025"\ncommand = "false"\n${secretEnv()}${scriptedServer("canary")}`;
     await using gateway = await startGateway({ config });
     const told = await troubles(gateway);
     expect(Object.keys(told).sort()).toEqual(["exits", "missing", "refused"]);
@@ -59,7 +59,7 @@ describe("a server that is dead", () => {
   test("after it has listed gets PROVIDER_UNREACHABLE when its command is gone", async () => {
     const command = join(folder, "runtime");
     symlinkSync(process.execPath, command);
-    const table = `[[servers]]\nid = "gone"\ncommand = "${command}"\nargs = ["${SCRIPTED_SERVER}"]\ntimeout = "3s"\n${secretEnv()}`;
+    const table = `[[servers]]\nid = "gone"\nera = "2025"\ncommand = "${command}"\nargs = ["${SCRIPTED_SERVER}"]\ntimeout = "3s"\n${secretEnv()}`;
     await using gateway = await startGateway({ config: table });
     const session = await openSession(gateway.url);
     rmSync(command);

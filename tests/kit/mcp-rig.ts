@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { type CallEvent, type HttpRequest, type HttpResponse, jsonText, payload } from "../../src/contract/index.ts";
 import { createMcpFront, type McpFrontConfig } from "../../src/fronts/mcp/index.ts";
 import { createSessions } from "../../src/mechanisms/sessions/index.ts";
+import { createSeal } from "../../src/mechanisms/vault/index.ts";
 import { HttpListener } from "../../src/server/http/index.ts";
 import { createSseDecoder, type SseEvent } from "../../src/wire/sse/index.ts";
 import { FakeCatalog, FakeView, okProvider } from "./fake-catalog.ts";
@@ -105,7 +106,8 @@ export async function mcpRig(options: { config?: Partial<McpFrontConfig>; view?:
   const [clock, timers] = [time, time];
   const sessions = createSessions({ clock, timers, log, meter, ...(options.idleMs ? { idleMs: options.idleMs } : {}) });
   const config = { ...CONFIG, ...options.config };
-  const front = createMcpFront({ catalog, runs, sessions, clock, timers, log, meter, config });
+  const keys = createSeal();
+  const front = createMcpFront({ catalog, runs, sessions, clock, timers, log, meter, keys, config });
   function onRequest(incoming: HttpRequest, response: HttpResponse): void {
     const path = incoming.url.split("?")[0] ?? "";
     const kind = path.endsWith("/sse") ? "sse" : path.endsWith("/messages") ? "messages" : "mcp";

@@ -91,7 +91,7 @@ function orderOf(front: FrontContext, session: Session, message: Message, start:
   };
 }
 
-function resolve(view: View, kinds: readonly ListedKind[], name: string): Entry | undefined {
+export function resolve(view: View, kinds: readonly ListedKind[], name: string): Entry | undefined {
   for (const kind of kinds) {
     const entry = view.resolve(kind, name);
     if (entry) return entry;
@@ -100,7 +100,7 @@ function resolve(view: View, kinds: readonly ListedKind[], name: string): Entry 
 }
 
 /** What the provider calls this: for a URI found by template or scheme, the URI without what the view put before it. */
-function ownName(entry: Entry, name: string): string {
+export function ownName(entry: Entry, name: string): string {
   if (entry.name === entry.target.name) return name;
   if (entry.name === name) return entry.target.name;
   const added = entry.name.length - entry.target.name.length;
@@ -109,7 +109,7 @@ function ownName(entry: Entry, name: string): string {
 }
 
 /** The params with another name, without walking them again. */
-function renamed(message: Message, key: string, own: string): Payload {
+export function renamed(message: Message, key: string, own: string): Payload {
   const members = message.members as Members;
   const span = members.spanOf(key);
   if (!span) return message.body;
@@ -121,7 +121,7 @@ function renamed(message: Message, key: string, own: string): Payload {
 }
 
 /** The client's progress token as it spelled it. */
-function tokenOf(message: Message): string | undefined {
+export function tokenOf(message: Message): string | undefined {
   const meta = message.members?.textOf("_meta");
   return meta === undefined ? undefined : tokenIn(meta);
 }

@@ -9,23 +9,31 @@ import type { CallReader } from "./call-reader.ts";
 import { ephemeralSession } from "./ephemeral.ts";
 import type { FrontContext } from "./front-context.ts";
 import { initialize } from "./initialize.ts";
+import type { ModernContext } from "./modern/modern-context.ts";
+import { ModernLine } from "./modern/modern-line.ts";
 import { takeAnswer, takeNotification } from "./notifications.ts";
 import type { Outlet } from "./outlet.ts";
 import { handleRequest } from "./requests.ts";
 
 export type ConnectionOptions = {
   readonly catalog: string;
+  /** Where both eras share the line: requests of 2026-07-28 go here. */
+  readonly modern?: ModernContext;
   /** Sends one message. False: the line is full; `drained` is to be called. */
   readonly write: (text: string) => boolean;
   /** The last answer that was waited for is out. */
   readonly onQuiet?: () => void;
 };
 
+/** Waits for room on the line. */
+type Blocked = { resume(): void };
+
 export class Connection implements OutboxWriter {
   readonly canReplay = false;
   readonly #front: FrontContext;
   readonly #options: ConnectionOptions;
-  readonly #blocked = new Set<CallReader>();
+  readonly #blocked = new Set<Blocked>();
+  readonly #modernLine: ModernLine | undefined;
   #session: Session | undefined;
   /** Messages that came while `initialize` was being answered. */
   #held: Message[] | undefined;
@@ -35,6 +43,7 @@ export class Connection implements OutboxWriter {
   constructor(front: FrontContext, options: ConnectionOptions) {
     this.#front = front;
     this.#options = options;
+    if (options.modern) this.#modernLine = new ModernLine(options.modern, options.catalog, this);
   }
 
   /** No answer is waited for. */
@@ -72,6 +81,7 @@ export class Connection implements OutboxWriter {
   }
 
   #handle(message: Message): void {
+    if (this.#modernLine?.take(message)) return;
     if (message.kind === "request" && message.method === "initialize") return this.#initialize(message);
     const session = this.#session ?? ephemeralSession(this.#front, this.#options.catalog, ASSUMED_REVISION.version);
     if (message.kind === "request") {
@@ -121,7 +131,7 @@ export class Connection implements OutboxWriter {
     return this.#isClosed || this.#options.write(text);
   }
 
-  send(text: string, reader: CallReader | undefined): boolean {
+  send(text: string, reader: Blocked | undefined): boolean {
     const hasRoom = this.write(text);
     if (!hasRoom && reader) this.#blocked.add(reader);
     return hasRoom;
@@ -144,10 +154,16 @@ export class Connection implements OutboxWriter {
 
   end(): void {}
 
+  /** The client says no more: what would go on for ever ends. */
+  hangUp(): void {
+    this.#modernLine?.endListeners();
+  }
+
   /** The line is gone, and the session with it. Safe to call twice. */
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    this.#modernLine?.close();
     if (this.#session) this.#front.sessions.end(this.#session, "the connection was closed");
   }
 }

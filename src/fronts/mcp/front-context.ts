@@ -1,4 +1,4 @@
-import type { Catalog, Clock, Log, Meter, Principal, Runs, Timers } from "../../contract/index.ts";
+import type { Catalog, Clock, Keys, Log, Meter, Principal, Runs, Timers } from "../../contract/index.ts";
 import type { SessionRegistry, Voice } from "../../mechanisms/sessions/index.ts";
 
 export type McpFrontConfig = {
@@ -23,6 +23,7 @@ export type McpPorts = {
   readonly timers: Timers;
   readonly log: Log;
   readonly meter: Meter;
+  readonly keys: Keys;
 };
 
 /** What every part of this front has at hand. */

@@ -9,7 +9,7 @@ import type { FrontContext } from "./front-context.ts";
 import type { Outlet } from "./outlet.ts";
 
 /** Above this size the answer is kept as bytes: encoding a long text again costs more than a second write. */
-const LARGE = 64 * 1024;
+export const LARGE = 64 * 1024;
 
 type Ready = { readonly stamp: number; text?: string; bytes?: Buffer };
 
@@ -59,7 +59,7 @@ export function answerList(
 }
 
 /** Where the asked page begins; undefined for a cursor we did not give for this list. */
-function startOf(front: FrontContext, list: ViewList, route: ListRoute, message: Message): number | undefined {
+export function startOf(front: FrontContext, list: ViewList, route: ListRoute, message: Message): number | undefined {
   const literal = message.members?.textOf("cursor");
   if (literal === undefined) return 0;
   if (front.config.pageSize === undefined) return undefined;
@@ -96,7 +96,7 @@ function pageText(
 }
 
 /** Which servers are missing from what the client sees, and why. */
-function troublesOf(view: View): string | undefined {
+export function troublesOf(view: View): string | undefined {
   const troubles = view.providers.filter((provider) => provider.status !== "ok");
   if (troubles.length === 0) return undefined;
   const members = troubles.map(({ id, status, since, message }) => {

@@ -7,7 +7,7 @@ import {
   jsonText,
   payload,
 } from "../../contract/index.ts";
-import { answerText, errorText } from "../../wire/jsonrpc/index.ts";
+import { answerText, type ErrorBody, errorText } from "../../wire/jsonrpc/index.ts";
 
 /** family: on tools/call a result with isError, elsewhere -32603. A number: that JSON-RPC code on every method. */
 const MCP_ERRORS = {
@@ -40,20 +40,25 @@ const UNKNOWN_NAME: ReadonlyMap<string, number> = new Map([
 const INTERNAL_ERROR = -32603;
 const METHOD_NOT_FOUND = -32601;
 
-/** The answer to a request that ended with our own error. */
-export function errorAnswer(requestId: string, method: string, error: GatewayError, callId: string): string {
+export type ErrorParts = { readonly result: object } | { readonly error: ErrorBody };
+
+/** Our own error as what a request is answered with: the family's result, or an error. */
+export function errorParts(method: string, error: GatewayError, callId: string): ErrorParts {
   const rule = MCP_ERRORS[error.code];
   const facts = { code: error.code, callId, retry: ERROR_CODES[error.code].retry };
   if (rule === "family" && method === "tools/call") {
-    const result = {
-      content: [{ type: "text", text: error.message }],
-      isError: true,
-      _meta: { "dev.isthmus/error": facts },
-    };
-    return answerText(requestId, "result", payload(jsonText(result)));
+    const content = [{ type: "text", text: error.message }];
+    return { result: { content, isError: true, _meta: { "dev.isthmus/error": facts } } };
   }
   const code = rule === "family" ? INTERNAL_ERROR : rule === "unknown" ? unknownName(method) : rule;
-  return errorText(requestId, { code, message: error.message, data: facts });
+  return { error: { code, message: error.message, data: facts } };
+}
+
+/** The answer to a request that ended with our own error. */
+export function errorAnswer(requestId: string, method: string, error: GatewayError, callId: string): string {
+  const parts = errorParts(method, error, callId);
+  if ("error" in parts) return errorText(requestId, parts.error);
+  return answerText(requestId, "result", payload(jsonText(parts.result)));
 }
 
 /** The answer to a request that two readers could read differently, below the levels that are checked of every message. */

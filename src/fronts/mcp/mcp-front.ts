@@ -1,7 +1,8 @@
-/** MCP for clients, 2024-11-05 to 2025-11-25, on every transport it has. The server owns the socket and routes paths. */
+/** MCP for clients, 2024-11-05 to 2026-07-28, on every transport it has. The server owns the socket and routes paths. */
 import type { HttpRequest, HttpResponse } from "../../contract/index.ts";
 import type { FrontContext, McpFrontConfig, McpPorts } from "./front-context.ts";
 import { createHttpTransport } from "./http/http-transport.ts";
+import { createModern } from "./modern/create-modern.ts";
 import { createSseTransport } from "./sse/sse-transport.ts";
 import { type StdioOptions, type StdioServing, serveStdio } from "./stdio/stdio-transport.ts";
 import { createVoice } from "./voice.ts";
@@ -13,6 +14,8 @@ export interface McpFront {
   /** `catalog` "" is everything the caller may see. The response is always ended, sooner or later. */
   handle(request: HttpRequest, response: HttpResponse, catalog: string, kind: McpPathKind): void;
   stdio(options: StdioOptions): StdioServing;
+  /** Calls that wait for input and for nothing else: their client may never come back, so a drain does not wait. */
+  readonly waiting: number;
   /** Lets go of timers and connections. Runs and sessions are closed by their owners, runs first. Safe to call twice. */
   close(): void;
 }
@@ -24,7 +27,8 @@ export function createMcpFront(options: McpPorts & { readonly config: McpFrontCo
     principal: { id: "local" },
     readyCatalogs: new Set(),
   };
-  const http = createHttpTransport(front);
+  const modern = createModern(front);
+  const http = createHttpTransport(front, modern);
   const sse = createSseTransport(front);
   const serving = new Set<StdioServing>();
   return {
@@ -34,11 +38,16 @@ export function createMcpFront(options: McpPorts & { readonly config: McpFrontCo
       else sse.handleMessage(request, response, catalog);
     },
     stdio(stdioOptions) {
-      const served = serveStdio(front, stdioOptions);
+      const served = serveStdio(front, modern, stdioOptions);
       serving.add(served);
       return served;
     },
+    get waiting() {
+      return modern.rounds.size;
+    },
     close() {
+      modern.listeners.close();
+      modern.rounds.close();
       http.close();
       sse.close();
       for (const served of serving) served.close();

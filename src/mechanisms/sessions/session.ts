@@ -19,6 +19,8 @@ export interface Voice {
   notice(session: Session, notice: Notice): OutboxItem | undefined;
   /** What tells this client that lists have changed; nothing where it sees no difference. */
   listChanged(session: Session, notice: Notice): readonly OutboxItem[];
+  /** An answer that is known without asking the client. Absent: there never is one. */
+  answer?(session: Session, ask: Ask): Answer | undefined;
   /** The question as a message, or undefined when this client cannot be asked it. */
   question(session: Session, id: string, ask: Ask): string | undefined;
   /** Says that the question with this id needs no answer any more. */

@@ -144,6 +144,8 @@ export class SessionRegistry implements Sessions {
     const session = this.#sessions.get(ref.id);
     if (!session || session.isEphemeral) return Promise.reject(noWay("there is no way to ask this client"));
     if (signal.aborted) return Promise.reject(new GatewayError("CANCELLED"));
+    const known = session.voice.answer?.(session, ask);
+    if (known) return Promise.resolve(known);
     return new Promise<Answer>((resolve, reject) => {
       const withdraw = () => {
         session.asks?.delete(id);

@@ -24,7 +24,7 @@ describe("HttpTransport", () => {
   test("sends the session id and the agreed revision with everything after initialize", async () => {
     await using server = await startHttpFixture({}, "s-1");
     {
-      await using setup = await openProvider({ url: server.url, headers: { Authorization: "Bearer x" } });
+      await using setup = await openProvider({ era: "2025", url: server.url, headers: { Authorization: "Bearer x" } });
       await setup.provider.run(toolCall("echo"), new FakeOut());
     }
     const [first, ...rest] = server.seen;
@@ -315,7 +315,7 @@ describe("HttpTransport", () => {
         exchange.raw("", 202, {});
       },
     });
-    await using setup = await openProvider({ url: server.url });
+    await using setup = await openProvider({ era: "2025", url: server.url });
     const call = toolCall("x");
     const running = failing(setup.provider.run(call, new FakeOut()));
     await vi.waitFor(() => expect(server.count("tools/call")).toBe(1));

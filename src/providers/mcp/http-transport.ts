@@ -1,11 +1,18 @@
-/** Streamable HTTP, 2025-03-26 to 2025-11-25: a POST per message, a session id if the server wants one, a GET stream. */
+/** Streamable HTTP: a POST per message; until 2025-11-25 also a session id, if the server wants one, and a GET stream. */
 import { headerLine, type Log, type Timers } from "../../contract/index.ts";
 import type { Message, MessageFault } from "../../wire/jsonrpc/index.ts";
 import type { HttpClient, ResponseHead } from "./http/index.ts";
 import { type HttpLink, postOnly } from "./http-link.ts";
 import { ListenStream } from "./listen-stream.ts";
 import { PostStream } from "./post-stream.ts";
-import type { RequestSink, RequestStream, TransportHandlers, UpstreamFailure, UpstreamTransport } from "./transport.ts";
+import type {
+  RequestOptions,
+  RequestSink,
+  RequestStream,
+  TransportHandlers,
+  UpstreamFailure,
+  UpstreamTransport,
+} from "./transport.ts";
 
 /** How long the server may take to hear that its session is over. */
 const DELETE_MS = 1000;
@@ -20,6 +27,7 @@ export type HttpTransportOptions = {
 
 export class HttpTransport implements UpstreamTransport, HttpLink {
   readonly hasStreams = true;
+  readonly mayBeModern = true;
   readonly posts: HttpClient;
   readonly streams: HttpClient;
   readonly timers: Timers;
@@ -53,12 +61,12 @@ export class HttpTransport implements UpstreamTransport, HttpLink {
     return Promise.resolve();
   }
 
-  request(text: string, sink: RequestSink): RequestStream {
-    return new PostStream(this, sink, text);
+  request(text: string, sink: RequestSink, options?: RequestOptions): RequestStream {
+    return new PostStream(this, sink, text, options);
   }
 
-  send(text: string): Promise<UpstreamFailure | undefined> {
-    return postOnly(this.posts, { head: this.head, body: text, hasSession: this.hasSession, timers: this.timers });
+  send(text: string, head = this.head): Promise<UpstreamFailure | undefined> {
+    return postOnly(this.posts, { head, body: text, hasSession: this.hasSession, timers: this.timers });
   }
 
   agree(version: string): void {

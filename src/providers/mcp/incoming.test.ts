@@ -142,6 +142,49 @@ describe("what a server says by itself", () => {
     expect(it.meter.counts.get("isthmus_events_late_total test")).toBe(1);
   });
 
+  test("a question keeps the key that the server wishes for, as long as it is free", async () => {
+    await using it = await openListening();
+    const out = new FakeOut();
+    const running = it.provider.run(toolCall("x", {}, { session: it.session }), out);
+    await vi.waitFor(() => expect(it.calls).toHaveLength(1));
+    const params = { message: "who?", _meta: { "dev.isthmus/key": "user_name" } };
+    for (const id of [1, 2]) it.calls[0]?.event({ jsonrpc: "2.0", id, method: "elicitation/create", params });
+    await vi.waitFor(() =>
+      expect(out.events).toMatchObject([{ asks: [{ key: "user_name" }] }, { asks: [{ key: "a1" }] }]),
+    );
+    it.end(it.calls[0]);
+    await running;
+  });
+
+  test.each([
+    ["an error", { error: { code: -32603, message: "cannot" } }, "fault"],
+    ["a failed tool", { result: { content: [], isError: true } }, "fault"],
+    ["a result", { result: { content: [] } }, "result"],
+  ])(
+    "a refused question that ends in %s is told to callers of 2026-07-28 as what it needs",
+    async (_, answer, outcome) => {
+      await using it = await openListening(fakeSession("a"));
+      const origin = { front: "mcp", protocol: "2026-07-28", requestId: "1" };
+      const out = new FakeOut();
+      const running = it.provider.run(toolCall("x", {}, { session: it.session, origin }), out);
+      await vi.waitFor(() => expect(it.calls).toHaveLength(1));
+      const ask = (id: number, method: string, params: object) =>
+        it.calls[0]?.event({ jsonrpc: "2.0", id, method, params });
+      ask(0, "sampling/createMessage", { messages: [], tools: [] });
+      ask(1, "elicitation/create", { message: "?" });
+      await vi.waitFor(() =>
+        expect(it.answers).toMatchObject([{ error: { code: -32601 } }, { error: { code: -32601 } }]),
+      );
+      it.calls[0]?.event({ jsonrpc: "2.0", id: it.calls[0].message.id, ...answer });
+      it.calls[0]?.end();
+      await running;
+      const requiredCapabilities = { sampling: { tools: {} }, elicitation: { form: {} } };
+      expect(out.ends).toMatchObject([{ outcome }]);
+      if (outcome === "fault") expect(out.result).toMatchObject({ code: -32021, data: { requiredCapabilities } });
+      else expect(out.result).toEqual({ content: [] });
+    },
+  );
+
   test("answers with what surrounded them in the client's message", async () => {
     await using it = await openListening();
     const out = new FakeOut();

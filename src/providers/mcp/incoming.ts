@@ -11,8 +11,10 @@ import {
   type Payload,
 } from "../../contract/index.ts";
 import { answerText, errorText, type Message } from "../../wire/jsonrpc/index.ts";
+import { SUBSCRIPTION_ID } from "../../wire/mcp/2026-07-28/index.ts";
 import { ASK_METHODS, LIST_CHANGED } from "../../wire/mcp/index.ts";
 import { EMPTY_OBJECT } from "./empty-object.ts";
+import { ACKNOWLEDGED } from "./modern/listen-filter.ts";
 import type { RunningCall } from "./running-call.ts";
 import type { TaskEntry } from "./task-table.ts";
 import type { UpstreamSession } from "./upstream-session.ts";
@@ -52,6 +54,7 @@ const ROUTES: Readonly<Record<string, (session: UpstreamSession, message: Messag
   "notifications/cancelled": withdrawAsk,
   "notifications/tasks/status": routeTaskStatus,
   "notifications/resources/updated": routeUpdated,
+  [ACKNOWLEDGED]: routeAcknowledgement,
 };
 
 function routeOther(session: UpstreamSession, message: Message, call: RunningCall | undefined): void {
@@ -67,7 +70,18 @@ function routeOther(session: UpstreamSession, message: Message, call: RunningCal
 function routeUpdated(session: UpstreamSession, { method, members, body }: Message): void {
   const { host, provider: from } = session.context;
   const uri = decodeString(members?.textOf("uri"));
-  if (uri !== undefined) host.notice({ from, to: { resource: uri }, method, payload: body });
+  if (uri !== undefined) host.notice({ from, to: { resource: uri }, method, payload: withoutSubscription(body) });
+}
+
+/** Which of our requests it came on means nothing to anybody else. */
+function withoutSubscription(body: Payload): Payload {
+  if (!body.text.includes(SUBSCRIPTION_ID)) return body;
+  const stripped = body.splice(["_meta", SUBSCRIPTION_ID]);
+  return stripped.at(["_meta"]) === "{}" ? stripped.splice(["_meta"]) : stripped;
+}
+
+function routeAcknowledgement(session: UpstreamSession, { body }: Message): void {
+  session.modern?.listening.onAck(body.at(["_meta", SUBSCRIPTION_ID]));
 }
 
 function changedKinds(method: string): readonly ListedKind[] {
@@ -95,7 +109,7 @@ function routeProgress(session: UpstreamSession, message: Message): void {
   const token = message.members?.textOf("progressToken") ?? "";
   const call = session.callOf(token);
   const task = session.waitingFor(token) ? undefined : session.context.tasks.findToken(token);
-  if (call?.token !== undefined) call.write({ type: "progress", payload: message.body });
+  if (call?.token !== undefined) call.progress(message);
   else if (task?.token) {
     notifyOwner(session, task, message.method, message.body.splice(["progressToken"], task.token.theirs));
   } else session.context.meter.count("isthmus_notices_dropped_total", "late");
@@ -116,7 +130,9 @@ function notifyOwner(session: UpstreamSession, task: TaskEntry, method: string, 
 
 /** The server takes a question back. */
 function withdrawAsk(session: UpstreamSession, message: Message): void {
-  const open = session.asks.get(message.members?.textOf("requestId") ?? "");
+  const id = message.members?.textOf("requestId") ?? "";
+  const open = session.asks.get(id);
+  session.modern?.listening.onCancelled(id);
   if (!open) return;
   if (open.call) open.call.write({ type: "notice", method: message.method, payload: message.body, key: open.key });
   session.asks.delete(open.id);
@@ -129,9 +145,16 @@ export function routeRequest(session: UpstreamSession, message: Message, call: R
   const kind = (Object.hasOwn(ASK_METHODS, message.method) && ASK_METHODS[message.method]) || "raw";
   const capability = ASK_CAPABILITIES[kind];
   const isDeclared = client && (capability === undefined || client.capabilities.at([capability]) !== undefined);
-  if (message.method === "ping") void session.send(answerText(message.id, "result", EMPTY_OBJECT));
+  if (session.modern) session.context.log.debug("server asks what it may not ask", { method: message.method });
+  else if (message.method === "ping") void session.send(answerText(message.id, "result", EMPTY_OBJECT));
   else if (isDeclared && !session.asks.has(message.id)) openAsk(session, message, kind, call);
-  else void session.send(errorText(message.id, { code: -32601, message: "The client has not declared this." }));
+  else refuseRequest(session, message, call ?? soleOwner(session));
+}
+
+/** A server that can do without goes on; with one that cannot, the call's end says why. */
+function refuseRequest(session: UpstreamSession, message: Message, owner: RunningCall | undefined): void {
+  if (Object.hasOwn(ASK_METHODS, message.method)) owner?.refused(message);
+  void session.send(errorText(message.id, { code: -32601, message: "The client has not declared this." }));
 }
 
 function openAsk(session: UpstreamSession, message: Message, kind: AskKind, call: RunningCall | undefined): void {

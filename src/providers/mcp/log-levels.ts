@@ -22,10 +22,15 @@ export class LogLevels {
     this.#sent = -1;
   }
 
-  /** Tells the server when its level is not the one that is wanted now. */
+  /** The lowest level that is wanted, as JSON text. */
+  get lowest(): string | undefined {
+    return this.#wanted.size === 0 ? undefined : jsonText(LOG_LEVELS[Math.min(...this.#wanted.values())]);
+  }
+
+  /** Tells the server when its level is not the one that is wanted now. One of 2026-07-28 hears it with each call. */
   apply(session: UpstreamSession): void {
     const level = Math.min(...this.#wanted.values());
-    if (!Number.isFinite(level) || level === this.#sent) return;
+    if (!Number.isFinite(level) || level === this.#sent || session.modern) return;
     if (session.agreement?.capabilities.at(["logging"]) === undefined) return;
     this.#sent = level;
     const params = payload(`{"level":${jsonText(LOG_LEVELS[level])}}`);

@@ -41,6 +41,12 @@ export const mcpServerShape = {
     .optional()
     .describe("The endpoint of the server (http, sse). It may be loopback or private, because an operator wrote it."),
   headers: z.record(z.string(), z.string()).default({}).describe("Headers sent with every request (http, sse)."),
+  era: z
+    .enum(["auto", "2025", "2026"])
+    .optional()
+    .describe(
+      "Which era of MCP the server speaks: up to 2025-11-25, or 2026-07-28. `auto`, the default, asks it and asks a server of the old era again after a day.",
+    ),
   sessions: z
     .enum(["auto", "shared", "per-client"])
     .default("auto")

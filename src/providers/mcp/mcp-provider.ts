@@ -22,12 +22,14 @@ import {
 import { notificationText } from "../../wire/jsonrpc/index.ts";
 import { ClientSlots } from "./client-slots.ts";
 import { createTransports, type Transports } from "./create-transports.ts";
-import { EMPTY_OBJECT } from "./empty-object.ts";
 import type { McpConfig } from "./mcp-config.ts";
+import { checkEra } from "./modern/era-check.ts";
+import { Eras } from "./modern/eras.ts";
+import type { ModernSide } from "./modern/modern-side.ts";
 import { RunningCall } from "./running-call.ts";
 import { SessionSlot } from "./session-slot.ts";
 import type { Watchdog } from "./stdio/index.ts";
-import { uriOf, uriParams } from "./subscriptions.ts";
+import { subscribe } from "./subscribing.ts";
 import { within } from "./within.ts";
 
 export type McpDeps = {
@@ -60,6 +62,7 @@ class McpProvider implements Provider {
   readonly #deps: McpDeps;
   readonly #log: Log;
   readonly #transports: Transports;
+  readonly #eras: Eras;
   readonly #running = new FlightTable<RunningCall>();
   /** Which slot runs which task, by the gateway's id. */
   readonly #taskSlots = new Map<string, SessionSlot>();
@@ -67,6 +70,7 @@ class McpProvider implements Provider {
   #host: Host | undefined;
   #shared: SessionSlot | undefined;
   #sweeper: Timer | undefined;
+  #eraCheck: Promise<void> | undefined;
   #isClosed = false;
 
   constructor(config: McpConfig, deps: McpDeps) {
@@ -75,6 +79,7 @@ class McpProvider implements Provider {
     this.#deps = deps;
     this.#log = deps.log.child({ provider: config.id });
     this.#transports = createTransports(config, { ...deps, log: this.#log });
+    this.#eras = new Eras(config.era ?? "auto", deps.clock);
     this.#clients = new ClientSlots({
       create: (client) => this.#createSlot(client),
       clock: deps.clock,
@@ -108,6 +113,7 @@ class McpProvider implements Provider {
       clock,
       timers,
       meter,
+      eras: this.#eras,
       log: this.#log,
       isKept: client === undefined && this.#config.restart === "on-failure",
       patienceMs: client ? CLIENT_PATIENCE_MS : SHARED_PATIENCE_MS,
@@ -139,27 +145,15 @@ class McpProvider implements Provider {
   #dispatch(call: Call, running: RunningCall): void {
     const slot = this.#slotOf(call);
     if (!slot.client && slot.principals.size < 2) slot.principals.add(call.principal.id);
-    if (call.verb === "subscribe") this.#subscribe(call, slot, running);
-    else this.#start(call, slot, running);
-  }
-
-  #start(call: Call, slot: SessionSlot, running: RunningCall): void {
     slot.lastUsed = this.#deps.clock.now();
     const { ready } = slot;
-    if (ready) running.start(ready);
+    if (call.verb === "subscribe") subscribe(call, slot, running);
+    else if (ready) running.start(ready);
     else
       slot.acquire(call.deadline).then(
         (session) => running.start(session),
         (error) => running.fail(GatewayError.from(error)),
       );
-  }
-
-  #subscribe(call: Call, slot: SessionSlot, running: RunningCall): void {
-    if (this.#isAnsweredHere(call, slot)) running.endWith(EMPTY_OBJECT);
-    else {
-      this.#start(call, slot, running);
-      void this.#rememberSubscription(call, slot, running);
-    }
   }
 
   #slotOf(call: Call): SessionSlot {
@@ -176,25 +170,6 @@ class McpProvider implements Provider {
   #hasOwnSession(session: SessionRef, shared: SessionSlot): boolean {
     if (session.isEphemeral || this.#config.sessions === "shared") return false;
     return this.#config.sessions === "per-client" || session.canBeAsked || shared.issuesSessions;
-  }
-
-  /** On a shared session the server hears only of the first subscription to a resource, and of the end of the last. */
-  #isAnsweredHere(call: Call, slot: SessionSlot): boolean {
-    const uri = uriOf(call.input);
-    const { session } = call;
-    if (slot.client || !session || session.isEphemeral || uri === undefined) return false;
-    if (call.method === "resources/unsubscribe") return !slot.subscriptions.drop(uri, session.id);
-    if (call.method !== "resources/subscribe" || slot.subscriptions.isNew(uri)) return false;
-    slot.subscriptions.hold(uri, session.id);
-    return true;
-  }
-
-  async #rememberSubscription(call: Call, slot: SessionSlot, running: RunningCall): Promise<void> {
-    const uri = uriOf(call.input);
-    const { session } = call;
-    if (!session || session.isEphemeral || uri === undefined) return;
-    if (call.method === "resources/unsubscribe") slot.subscriptions.drop(uri, session.id);
-    else if (await running.gotResult()) slot.subscriptions.hold(uri, session.id);
   }
 
   reply(callId: string, reply: CallReply): void {
@@ -219,7 +194,13 @@ class McpProvider implements Provider {
   notify(session: SessionRef, method: string, input: Payload): void {
     const own = this.#clients.get(session.id);
     if (method === "logging/setLevel") this.#setLevel(session, input);
+    else if (own?.ready?.modern) this.#notifyModern(own.ready.modern, method, input);
     else if (own?.ready) void own.ready.send(notificationText(method, own.tasks.towardsServer(input)));
+  }
+
+  /** Servers of 2026-07-28 ask for roots when they want them: that those have changed means nothing to them. */
+  #notifyModern(modern: ModernSide, method: string, input: Payload): void {
+    if (method !== "notifications/roots/list_changed") void modern.notify(method, input);
   }
 
   #setLevel(session: SessionRef, input: Payload): void {
@@ -243,9 +224,10 @@ class McpProvider implements Provider {
     if (!shared) return;
     if (this.#clients.release(session.id)) this.#host?.offer(`session:${session.id}`, []);
     shared.levels.drop(session.id);
-    for (const uri of shared.subscriptions.dropSession(session.id))
-      shared.ready?.request("resources/unsubscribe", uriParams(uri)).catch(() => undefined);
-    if (shared.ready) shared.levels.apply(shared.ready);
+    const dropped = shared.subscriptions.dropSession(session.id);
+    if (!shared.ready) return;
+    if (dropped.length > 0) shared.subscriptions.forget(dropped, shared.ready);
+    shared.levels.apply(shared.ready);
   }
 
   #scheduleSweep(): void {
@@ -261,8 +243,15 @@ class McpProvider implements Provider {
     this.#clients.sweep(idleMs);
     this.#shared?.tasks.sweep(now);
     const shared = this.#shared;
+    if (shared?.ready && this.#config.transport === "http" && this.#eras.isExpired) this.#checkEra(shared);
     if (this.#config.idle === undefined || !shared?.ready || !shared.isIdle) return;
     if (now - shared.lastUsed >= idleMs) void shared.sleep();
+  }
+
+  #checkEra(shared: SessionSlot): void {
+    this.#eraCheck ??= checkEra(shared, this.#transports.create()).finally(() => {
+      this.#eraCheck = undefined;
+    });
   }
 
   async close(): Promise<void> {

@@ -45,8 +45,9 @@ export class Offering {
     this.#listed = this.#relist(LISTED_KINDS);
   }
 
-  change(kinds: readonly ListedKind[]): void {
-    void this.#relist(kinds);
+  /** Resolves when these have been read again. */
+  change(kinds: readonly ListedKind[]): Promise<void> {
+    return this.#relist(kinds);
   }
 
   /** Says a state once, however often the server is listed in it. */
@@ -65,8 +66,9 @@ export class Offering {
     const { capabilities, instructions } = session.agreement;
     try {
       const request = session.request.bind(session);
-      const { offers, refused } = await collectOffers({ capabilities, log, request }, kinds);
+      const { offers: listed, refused } = await collectOffers({ capabilities, log, request }, kinds);
       if (this.#options.current() !== session) return;
+      const offers = session.modern?.tools.learn(listed, session.transport.hasStreams) ?? listed;
       if (offers.length > 0) host.offer(scope, offers);
       const about = { capabilities, ...(instructions === undefined ? {} : { instructions }) };
       if (refused.length > 0) this.tell({ status: "invalid", message: refused.join("; "), about });

@@ -8,7 +8,7 @@ import { createSseDecoder, type SseDecoder, type SseEvent } from "../../wire/sse
 import type { HttpExchange, HttpFailure, HttpHandler, ResponseHead } from "./http/index.ts";
 import { describeHttpFailure, describeStatus, type HttpLink } from "./http-link.ts";
 import { readMessages } from "./read-messages.ts";
-import type { RequestSink, RequestStream, UpstreamFailure } from "./transport.ts";
+import type { RequestOptions, RequestSink, RequestStream, UpstreamFailure } from "./transport.ts";
 
 const DEFAULT_RETRY_MS = 1000;
 const MAX_RETRY_MS = 60_000;
@@ -17,10 +17,14 @@ const MAX_RESUME_TRIES = 5;
 const MAX_ERROR_BYTES = 64 * 1024;
 /** How long a stream may stay open after its answer before we close it. */
 const LINGER_MS = 2000;
+/** How a server answers a request of an era that it does not speak any more. */
+const TURNED_AWAY: readonly number[] = [400, 404, 405];
 
 export class PostStream implements HttpHandler, RequestStream {
   readonly #link: HttpLink;
   readonly #sink: RequestSink;
+  /** It belongs to no session: what is cut stays cut, and its answer says nothing about one. */
+  readonly #isAlone: boolean;
   #exchange: HttpExchange | undefined;
   #mode: "json" | "sse" | "none" | "error" = "none";
   #status = 0;
@@ -35,10 +39,12 @@ export class PostStream implements HttpHandler, RequestStream {
   #isOver = false;
   #timer: Timer | undefined;
 
-  constructor(link: HttpLink, sink: RequestSink, text: string) {
+  constructor(link: HttpLink, sink: RequestSink, text: string, options?: RequestOptions) {
     this.#link = link;
     this.#sink = sink;
-    this.#exchange = link.posts.send({ method: "POST", head: link.head, body: text }, this);
+    this.#isAlone = options !== undefined;
+    const client = options?.isLong ? link.streams : link.posts;
+    this.#exchange = client.send({ method: "POST", head: options?.head ?? link.head, body: text }, this);
   }
 
   pause(): void {
@@ -58,7 +64,7 @@ export class PostStream implements HttpHandler, RequestStream {
   }
 
   onHead(head: ResponseHead): void {
-    this.#link.onHead(head);
+    if (!this.#isAlone) this.#link.onHead(head);
     this.#status = head.status;
     const isOk = head.status >= 200 && head.status < 300;
     if (!isOk) this.#mode = "error";
@@ -86,7 +92,7 @@ export class PostStream implements HttpHandler, RequestStream {
     this.#timer?.cancel();
     if (this.#isOver) return;
     if (this.#mode === "sse") {
-      if (this.#lastEventId !== undefined) this.#sink.onHangUp?.(this.#retryMs);
+      if (this.#canResume) this.#sink.onHangUp?.(this.#retryMs);
       this.#resumeOrFail({ kind: "lost", message: "The server ended the stream without an answer." });
     } else if (this.#isResumed)
       this.#fail({ kind: "lost", message: "The server did not let the stream be taken up again." });
@@ -133,9 +139,13 @@ export class PostStream implements HttpHandler, RequestStream {
       this.#fail({
         ...plain,
         message: faultMessage(message) ?? plain.message,
-        isTurnedAway: this.#status === 400 && this.#link.hasSession,
+        isTurnedAway: this.#isAlone || (this.#status === 400 && this.#link.hasSession),
       });
-    else this.#fail(plain);
+    else this.#fail({ ...plain, ...(this.#isAlone && TURNED_AWAY.includes(this.#status) && { isTurnedAway: true }) });
+  }
+
+  get #canResume(): boolean {
+    return this.#lastEventId !== undefined && !this.#isAlone;
   }
 
   #onEvent(event: SseEvent): void {
@@ -161,7 +171,7 @@ export class PostStream implements HttpHandler, RequestStream {
   }
 
   #resumeOrFail(failure: UpstreamFailure): void {
-    const head = this.#lastEventId === undefined ? undefined : lastEventLine(this.#lastEventId);
+    const head = this.#canResume ? lastEventLine(this.#lastEventId ?? "") : undefined;
     if (head === undefined || this.#tries >= MAX_RESUME_TRIES) this.#fail(failure);
     else {
       const pause = this.#retryMs * 2 ** this.#tries;

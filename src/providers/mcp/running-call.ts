@@ -5,27 +5,28 @@ import {
   type Call,
   type CallEvent,
   type CallReply,
-  decodeString,
   GatewayError,
   JsonFault,
   jsonText,
-  membersAt,
   type Out,
   type Payload,
   payload,
 } from "../../contract/index.ts";
 import { answerText, type Message, notificationText, requestText } from "../../wire/jsonrpc/index.ts";
+import { AskKeys, wishedKey } from "./ask-keys.ts";
 import { type OpenAsk, routeNotification, routeRequest } from "./incoming.ts";
 import { gatewayError } from "./mcp-errors.ts";
+import { ModernCall } from "./modern/modern-call.ts";
+import { isModern } from "./modern/modern-side.ts";
+import { capabilityFault, type Question, questionOf } from "./modern/questions.ts";
+import { taskEnd } from "./task-end.ts";
 import type { RequestSink, RequestStream, UpstreamFailure } from "./transport.ts";
 import type { UpstreamSession } from "./upstream-session.ts";
 import { within } from "./within.ts";
 
-const DEFAULT_TASK_MS = 3_600_000;
-/** A server may name any time; nobody keeps a task for longer than this. */
-const MAX_TASK_MS = 24 * 3_600_000;
 /** How long the server may take to hear of a cancel before its stream is closed. */
 const CANCEL_MS = 2000;
+const MAX_REFUSED = 16;
 const TOKEN_PATH = ["_meta", "progressToken"] as const;
 
 export class RunningCall implements RequestSink {
@@ -37,6 +38,8 @@ export class RunningCall implements RequestSink {
   readonly settled: Promise<void>;
   /** The client's own progress token as JSON text, where it gave one. */
   token: string | undefined;
+  /** What was sent last: the call's input, or that with more of what the server wanted. */
+  params: Payload;
   readonly #out: Out;
   readonly #onSettled: (running: RunningCall) => void;
   readonly #resolve: () => void;
@@ -44,7 +47,10 @@ export class RunningCall implements RequestSink {
   #session: UpstreamSession | undefined;
   #stream: RequestStream | undefined;
   #asks: Map<string, OpenAsk> | undefined;
-  #keys = 0;
+  #keys: AskKeys | undefined;
+  #refused: Question[] | undefined;
+  #modern: ModernCall | undefined;
+  #progress = Number.NEGATIVE_INFINITY;
   #wantsTask = false;
   #wasRenewed = false;
   #isSettled = false;
@@ -53,6 +59,7 @@ export class RunningCall implements RequestSink {
   constructor(call: Call, out: Out, onSettled: (running: RunningCall) => void) {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.call = call;
+    this.params = call.input;
     this.settled = promise;
     this.#out = out;
     this.#onSettled = onSettled;
@@ -66,13 +73,31 @@ export class RunningCall implements RequestSink {
 
   /** Sends the call. Does nothing when it was cancelled while the session was being opened. */
   start(session: UpstreamSession): void {
+    if (session.modern?.mustListBefore(this.call)) void this.#startListed(session);
+    else this.send(session, this.call.input);
+  }
+
+  async #startListed(session: UpstreamSession): Promise<void> {
+    await session.context.listed();
+    try {
+      this.send(session.isOver ? await session.context.renew(session) : session, this.call.input);
+    } catch (error) {
+      this.fail(GatewayError.from(error));
+    }
+  }
+
+  /** Sends the call, or sends it once more, with these params. */
+  send(session: UpstreamSession, params: Payload): void {
     if (this.#isSettled) return;
+    this.params = params;
     const id = session.begin(this);
+    const { method } = this.call;
     this.id = id;
     try {
-      const input = this.#inputFor(session, id);
+      const input = this.#inputFor(session, id, params);
+      const dressed = session.modern?.dress(method, input, this.call);
       this.#session = session;
-      this.#stream = session.transport.request(requestText(id, this.call.method, input), this);
+      this.#stream = session.transport.request(requestText(id, method, dressed?.params ?? input), this, dressed);
     } catch (error) {
       session.forget(id);
       this.fail(
@@ -83,9 +108,9 @@ export class RunningCall implements RequestSink {
     }
   }
 
-  #inputFor(session: UpstreamSession, id: string): Payload {
+  #inputFor(session: UpstreamSession, id: string, params: Payload): Payload {
     const { call } = this;
-    let { input } = call;
+    let input = params;
     // Keys of params are never escaped, so a text without these has no such member.
     if (input.text.includes('"_meta"')) {
       this.token = input.at(TOKEN_PATH);
@@ -125,10 +150,20 @@ export class RunningCall implements RequestSink {
     this.#wasRenewed = true;
     try {
       if (failure.kind !== "expired" && (await session.isKnown())) this.fail(gatewayError(failure));
-      else this.start(await session.context.renew(session));
+      else this.resend(await session.context.renew(session));
     } catch (error) {
       this.fail(GatewayError.from(error));
     }
+  }
+
+  /** Sends what was sent last on another session. */
+  resend(session: UpstreamSession): void {
+    if (this.params === this.call.input) this.start(session);
+    else if (session.modern) this.send(session, this.params);
+    else
+      this.fail(
+        new GatewayError("PROVIDER_FAILED", { message: "The server forgot the call while it asked for input." }),
+      );
   }
 
   onHangUp(retryMs: number): void {
@@ -142,14 +177,35 @@ export class RunningCall implements RequestSink {
     void this.#out.ready().then(() => this.#stream?.resume());
   }
 
+  /** Progress grows over all rounds of a call, though the server may count anew in each. */
+  progress({ members, body }: Message): void {
+    const value = Number(members?.textOf("progress"));
+    if (this.#modern && value <= this.#progress) return;
+    this.#progress = value;
+    this.write({ type: "progress", payload: body });
+  }
+
   /** Puts a question of the server to whoever made the call. */
   ask(open: OpenAsk, ask: Omit<Ask, "key">): void {
-    const key = `a${++this.#keys}`;
+    const key = this.takeKey(wishedKey(ask.input));
     open.key = key;
     open.call = this;
     this.#asks ??= new Map();
     this.#asks.set(key, open);
     this.write({ type: "ask", asks: [{ ...ask, key }] });
+  }
+
+  /** The server asked what the client has not declared. */
+  refused({ method, body }: Message): void {
+    if (!isModern(this.call)) return;
+    this.#refused ??= [];
+    if (this.#refused.length < MAX_REFUSED) this.#refused.push(questionOf("", method, body));
+  }
+
+  /** A key for a question in this call: the one wished for if it is free. */
+  takeKey(wish: string | undefined): string {
+    this.#keys ??= new AskKeys();
+    return this.#keys.take(wish);
   }
 
   reply(reply: CallReply): void {
@@ -167,7 +223,9 @@ export class RunningCall implements RequestSink {
     }
   }
 
-  #answer({ key, outcome, payload: body }: Answer): void {
+  #answer(answer: Answer): void {
+    if (this.#modern) this.#modern.onAnswer(answer);
+    const { key, outcome, payload: body } = answer;
     const open = this.#asks?.get(key);
     const session = this.#session;
     if (!open || !session) return;
@@ -178,7 +236,7 @@ export class RunningCall implements RequestSink {
 
   #notice(method: string, body: Payload, key: string | undefined): void {
     const session = this.#session;
-    if (!session) return;
+    if (!session || session.modern) return;
     const token = key === undefined ? undefined : this.#asks?.get(key)?.token;
     if (method === "notifications/progress" && token === undefined) return;
     const params = token === undefined ? body : body.splice(["progressToken"], token);
@@ -188,7 +246,8 @@ export class RunningCall implements RequestSink {
   #cancel(reason: string | undefined, words: Payload | undefined): void {
     const session = this.#session;
     const stream = this.#stream;
-    if (session) {
+    if (session?.modern) this.#cancelModern(session, reason);
+    else if (session) {
       session.forget(this.id);
       const why = reason === undefined ? "" : `,"reason":${jsonText(reason)}`;
       const params = words?.splice(["requestId"], this.id) ?? payload(`{"requestId":${this.id}${why}}`);
@@ -199,11 +258,20 @@ export class RunningCall implements RequestSink {
     this.fail(new GatewayError("CANCELLED"));
   }
 
-  /** Ends with a result that needed no server. */
-  endWith(body: Payload): void {
+  /** In 2026-07-28 closing the stream is the cancel; where there are no streams, it is said. */
+  #cancelModern(session: UpstreamSession, reason: string | undefined): void {
+    if (!session.waitingFor(this.id)) return; // a question is open: nothing runs at the server
+    session.forget(this.id);
+    const why = reason === undefined ? "" : `,"reason":${jsonText(reason)}`;
+    if (session.transport.hasStreams) this.#stream?.abort();
+    else void session.modern?.notify("notifications/cancelled", payload(`{"requestId":${this.id}${why}}`));
+  }
+
+  /** Ends with a result that needed no server, or with what was made of the server's. */
+  endWith(body: Payload, outcome: "result" | "fault" | "input" = "result"): void {
     if (this.#isSettled) return;
-    this.#out.write({ type: "end", outcome: "result", payload: body });
-    this.#succeeded = true;
+    this.#out.write({ type: "end", outcome, payload: body });
+    this.#succeeded = outcome !== "fault";
     this.#settle();
     this.#resolve();
   }
@@ -226,8 +294,13 @@ export class RunningCall implements RequestSink {
     session.forget(this.id);
     if (this.#isSettled) return;
     try {
+      if (session.modern) {
+        this.#modern ??= new ModernCall(this);
+        this.#modern.onEnd(message, session);
+        return;
+      }
       const end = this.#endEvent(message, session);
-      this.#succeeded = message.outcome === "result";
+      this.#succeeded = end.type === "end" && end.outcome !== "fault";
       this.#out.write(end);
       this.#settle();
       this.#resolve();
@@ -242,35 +315,20 @@ export class RunningCall implements RequestSink {
 
   #endEvent(message: Message, session: UpstreamSession): CallEvent {
     const { outcome } = message;
+    if (this.#refused && (outcome === "fault" || message.members?.textOf("isError") === "true"))
+      return { type: "end", outcome: "fault", payload: capabilityFault(this.#refused) };
     if (outcome === "fault") return { type: "end", outcome, payload: message.body };
     const task = this.#wantsTask ? message.members?.textOf("task") : undefined;
-    if (task !== undefined) return this.#taskEvent(task, message.body, session);
+    if (task !== undefined) return taskEnd(this, task, message.body, session);
     const body = session.context.tasks.towardsClient(message.body);
     const named =
       this.call.method === "tasks/get" || this.call.method === "tasks/cancel" ? this.call.resumes : undefined;
     return { type: "end", outcome, payload: named === undefined ? body : body.splice(["taskId"], jsonText(named)) };
   }
 
-  #taskEvent(task: string, body: Payload, session: UpstreamSession): CallEvent {
-    const { tasks, clock } = session.context;
-    const members = membersAt(task, 0);
-    const upstreamId = decodeString(members?.textOf("taskId"));
-    if (upstreamId === undefined) return { type: "end", outcome: "result", payload: body };
-    const ttl = Number(members?.textOf("ttl"));
-    const ttlMs = ttl > 0 ? Math.min(ttl, MAX_TASK_MS) : DEFAULT_TASK_MS;
-    tasks.add({
-      id: this.call.id,
-      upstreamId,
-      principal: this.call.principal.id,
-      expiresAt: clock.now() + ttlMs,
-      token: this.token === undefined ? undefined : { ours: this.id, theirs: this.token },
-    });
-    const renamed = tasks.towardsClient(body).splice(["task", "taskId"], jsonText(this.call.id));
-    return { type: "end", outcome: "task", payload: renamed, ttlMs };
-  }
-
   #settle(): void {
     this.#isSettled = true;
+    this.#modern?.stop();
     if (this.#asks) for (const open of this.#asks.values()) this.#session?.asks.delete(open.id);
     this.#onSettled(this);
   }

@@ -17,6 +17,7 @@ import {
 } from "../../contract/index.ts";
 import { LogLevels } from "./log-levels.ts";
 import { failureOf, OPEN_STATUS } from "./mcp-errors.ts";
+import type { Eras } from "./modern/eras.ts";
 import { Offering } from "./offering.ts";
 import { Backoff } from "./restart.ts";
 import { Subscriptions } from "./subscriptions.ts";
@@ -34,6 +35,7 @@ export type SlotOptions = {
   readonly timers: Timers;
   readonly log: Log;
   readonly meter: Meter;
+  readonly eras: Eras;
   /** Opened again by itself after it was lost. */
   readonly isKept: boolean;
   /** How long a call waits for a session, at most. */
@@ -62,9 +64,11 @@ export class SessionSlot implements SessionContext {
   readonly timers: Timers;
   readonly log: Log;
   readonly meter: Meter;
+  readonly eras: Eras;
   /** The session that takes calls now. */
   ready: UpstreamSession | undefined;
   lastUsed: number;
+  heldCalls = 0;
   issuesSessions = false;
   isClosed = false;
   readonly #options: SlotOptions;
@@ -91,6 +95,7 @@ export class SessionSlot implements SessionContext {
     this.timers = options.timers;
     this.log = options.client ? options.log.child({ session: options.client.id }) : options.log;
     this.meter = options.meter;
+    this.eras = options.eras;
     this.lastUsed = options.clock.now();
     this.#offering = new Offering({
       scope: this.scope,
@@ -108,9 +113,8 @@ export class SessionSlot implements SessionContext {
 
   /** Nothing would be lost if its session were closed now. */
   get isIdle(): boolean {
-    return (
-      (this.ready?.pending.size ?? 0) === 0 && !this.#opening && this.tasks.size === 0 && this.subscriptions.size === 0
-    );
+    const isBusy = this.ready?.isQuiet === false || this.heldCalls > 0 || this.#opening !== undefined;
+    return !isBusy && this.tasks.size === 0 && this.subscriptions.size === 0;
   }
 
   /** The session, opened if need be. Rejects with GatewayError when there is none in time. */
@@ -159,16 +163,18 @@ export class SessionSlot implements SessionContext {
     }
   }
 
-  async #openSession(): Promise<UpstreamSession> {
+  async #openSession(mayAskEra = true): Promise<UpstreamSession> {
     this.meter.count("isthmus_upstream_starts_total", this.provider);
     const session = new UpstreamSession(this, this.#options.createTransport());
     this.#candidate = session;
     try {
-      await session.open();
+      await session.open(mayAskEra);
     } catch (error) {
-      if (this.isClosed || !this.#options.isOtherWorthTrying(failureOf(error))) throw error;
+      // Some servers end when the first message is one they do not know.
+      const endedWhenAsked = session.diesAsked && failureOf(error).kind === "lost";
+      if (this.isClosed || !(endedWhenAsked || this.#options.isOtherWorthTrying(failureOf(error)))) throw error;
       // When that fails, too, the first reason is the one to tell.
-      return await this.#openSession().catch(() => Promise.reject(error));
+      return await this.#openSession(!endedWhenAsked).catch(() => Promise.reject(error));
     } finally {
       if (this.#candidate === session) this.#candidate = undefined;
     }
@@ -193,7 +199,7 @@ export class SessionSlot implements SessionContext {
     this.levels.reset();
     this.levels.apply(session);
     this.#offering.begin();
-    if (this.subscriptions.size > 0) void this.subscriptions.restore(session);
+    void this.subscriptions.restore(session);
   }
 
   #noteFailure(failure: UpstreamFailure): GatewayError {
@@ -212,7 +218,11 @@ export class SessionSlot implements SessionContext {
   }
 
   onListChanged(kinds: readonly ListedKind[]): void {
-    this.#offering.change(kinds);
+    void this.relist(kinds);
+  }
+
+  relist(kinds: readonly ListedKind[]): Promise<void> {
+    return this.#offering.change(kinds);
   }
 
   onLost(session: UpstreamSession, failure: UpstreamFailure): void {
@@ -253,7 +263,7 @@ export class SessionSlot implements SessionContext {
 
   onIdle(session: UpstreamSession): void {
     this.lastUsed = this.clock.now();
-    if (session.pending.size > 0 || !this.#leaving.delete(session)) return;
+    if (!session.isQuiet || !this.#leaving.delete(session)) return;
     void session.close();
   }
 

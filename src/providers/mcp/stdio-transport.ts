@@ -39,6 +39,7 @@ export function createStdioTransport(options: StdioOptions): UpstreamTransport {
   return {
     hasStreams: false,
     issuesSessions: false,
+    mayBeModern: true,
 
     open(handlers) {
       const stderr = createLineLog(log);

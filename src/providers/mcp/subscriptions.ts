@@ -9,6 +9,10 @@ export class Subscriptions {
     return this.#holders.size;
   }
 
+  get uris(): readonly string[] {
+    return [...this.#holders.keys()];
+  }
+
   /** False: somebody holds it already, so the server need not hear of it. */
   isNew(uri: string): boolean {
     return !this.#holders.has(uri);
@@ -30,22 +34,29 @@ export class Subscriptions {
     return true;
   }
 
-  /** The session is over; answers what nobody holds any more. */
+  /** The client session is over; answers what nobody holds any more. */
   dropSession(session: string): readonly string[] {
     return [...this.#holders]
       .filter(([uri, holders]) => holders.has(session) && this.drop(uri, session))
       .map(([uri]) => uri);
   }
 
-  /** Subscribes again on a session that replaced a lost one. */
+  /** Subscribes on a session that was just opened; again, if it replaces a lost one. */
   async restore(session: UpstreamSession): Promise<void> {
+    if (session.modern) return session.modern.listening.update(this.uris);
     await Promise.allSettled(
       [...this.#holders.keys()].map((uri) => session.request("resources/subscribe", uriParams(uri))),
     );
   }
+
+  /** The server need not send these any more. */
+  forget(uris: readonly string[], session: UpstreamSession): void {
+    if (session.modern) void session.modern.listening.update(this.uris);
+    else for (const uri of uris) session.request("resources/unsubscribe", uriParams(uri)).catch(() => undefined);
+  }
 }
 
-export function uriParams(uri: string): Payload {
+function uriParams(uri: string): Payload {
   return payload(`{"uri":${jsonText(uri)}}`);
 }
 

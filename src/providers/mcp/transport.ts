@@ -41,6 +41,8 @@ export interface RequestSink {
   onFailure(failure: UpstreamFailure): void;
   /** The server closed the stream before its answer and is asked again after that time. */
   onHangUp?(retryMs: number): void;
+  /** It stays open as long as the session: nobody waits for its answer. */
+  readonly isStanding?: boolean;
 }
 
 /** Reading of one request's stream. All three do nothing where streams are not apart. */
@@ -50,6 +52,14 @@ export interface RequestStream {
   /** Stops reading. The sink hears nothing more. */
   abort(): void;
 }
+
+/** How a request goes out where each says for itself what others leave to the session. */
+export type RequestOptions = {
+  /** Header lines instead of the session's own; its stream is then never taken up again. */
+  readonly head: string;
+  /** Stays open: it shall take no socket away from calls. */
+  readonly isLong?: boolean;
+};
 
 export interface TransportHandlers {
   /** A message that stands on no request's stream. */
@@ -65,12 +75,14 @@ export interface UpstreamTransport {
   readonly hasStreams: boolean;
   /** The server gave the session an id: it keeps state per session. Known after the first answer. */
   readonly issuesSessions: boolean;
+  /** A server that is reached this way may speak 2026-07-28. */
+  readonly mayBeModern: boolean;
   /** Rejects with UpstreamFault. */
   open(handlers: TransportHandlers): Promise<void>;
   /** Never calls the sink before it returns. `text` holds one character per byte. */
-  request(text: string, sink: RequestSink): RequestStream;
-  /** Sends a notification or an answer. Resolves when the server took it, or to why it did not. */
-  send(text: string): Promise<UpstreamFailure | undefined>;
+  request(text: string, sink: RequestSink, options?: RequestOptions): RequestStream;
+  /** Sends a notification or an answer. Resolves when the server took it, or to why it did not. `head`: as in RequestOptions. */
+  send(text: string, head?: string): Promise<UpstreamFailure | undefined>;
   /** The revision both sides agreed on. */
   agree(version: string): void;
   /** Opens the way for messages outside requests, where that is a stream of its own. Resolves soon in any case. */

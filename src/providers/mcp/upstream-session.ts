@@ -15,9 +15,13 @@ import {
   type SessionRef,
   type Timers,
 } from "../../contract/index.ts";
-import { errorText, type Message, MessageFault, notificationText, requestText } from "../../wire/jsonrpc/index.ts";
-import { type Agreement, initializeParams, readAgreement } from "./handshake.ts";
+import { errorText, type Message, MessageFault, requestText } from "../../wire/jsonrpc/index.ts";
+import type { Agreement } from "./handshake.ts";
 import { type OpenAsk, routeNotification, routeRequest } from "./incoming.ts";
+import type { LogLevels } from "./log-levels.ts";
+import type { Eras } from "./modern/eras.ts";
+import type { ModernSide } from "./modern/modern-side.ts";
+import { isStillModern, settleEra } from "./opening.ts";
 import { PendingAnswer } from "./pending-answer.ts";
 import { RunningCall } from "./running-call.ts";
 import type { TaskTable } from "./task-table.ts";
@@ -41,6 +45,10 @@ export interface SessionContext {
   readonly log: Log;
   readonly meter: Meter;
   readonly tasks: TaskTable;
+  readonly levels: LogLevels;
+  readonly eras: Eras;
+  /** Calls that wait for input and will be sent again. */
+  heldCalls: number;
   /** The principals whose calls it has carried; more than two are not counted. */
   readonly principals: Set<string>;
   onListChanged(kinds: readonly ListedKind[]): void;
@@ -50,12 +58,14 @@ export interface SessionContext {
   onTrouble(session: UpstreamSession, failure: UpstreamFailure): void;
   /** The server has forgotten this session: gives the one that takes its place. */
   renew(session: UpstreamSession): Promise<UpstreamSession>;
+  /** Resolves when the server's lists have been read or have failed once. */
+  listed(): Promise<void>;
+  /** Reads the lists of these kinds again. */
+  relist(kinds: readonly ListedKind[]): Promise<void>;
   /** A request ended: a session that was only waiting for it may close. */
   onIdle(session: UpstreamSession): void;
 }
 
-/** Slow servers are started through package runners that first download them. */
-const HANDSHAKE_MS = 60_000;
 const REQUEST_MS = 30_000;
 const PING_MS = 5000;
 
@@ -69,25 +79,24 @@ export class UpstreamSession implements TransportHandlers {
   readonly pending = new FlightTable<RequestSink>();
   readonly asks = new Map<string, OpenAsk>();
   agreement: Agreement | undefined;
+  /** Set while the server is taken for one of 2026-07-28. */
+  modern: ModernSide | undefined;
+  /** It has been asked for its era and has not answered: if the process ends now, that may be why. */
+  diesAsked = false;
   isOver = false;
   #nextKey = 1;
+  #standing = 0;
 
   constructor(context: SessionContext, transport: UpstreamTransport) {
     this.context = context;
     this.transport = transport;
   }
 
-  /** Opens the transport and shakes hands. Rejects with UpstreamFault; the session is then closed. */
-  async open(): Promise<void> {
-    const { client, gatewayVersion } = this.context;
+  /** Opens the transport and settles what both sides can do. Rejects with UpstreamFault; the session is then closed. */
+  async open(mayAskEra = true): Promise<void> {
     try {
       await this.transport.open(this);
-      const answer = await this.request("initialize", initializeParams(client, gatewayVersion), HANDSHAKE_MS);
-      this.agreement = readAgreement(answer);
-      this.transport.agree(this.agreement.version);
-      const failure = await this.transport.send(notificationText("notifications/initialized", payload("")));
-      if (failure) throw new UpstreamFault(failure);
-      await this.transport.listen();
+      this.agreement = await settleEra(this, mayAskEra);
     } catch (error) {
       await this.close();
       throw error;
@@ -109,12 +118,15 @@ export class UpstreamSession implements TransportHandlers {
     if (this.isOver) return Promise.reject(new UpstreamFault({ kind: "unreachable", message: "The session is over." }));
     const waiting = new PendingAnswer(this, this.context.timers, timeoutMs);
     waiting.id = this.begin(waiting);
-    waiting.stream = this.transport.request(requestText(waiting.id, method, params), waiting);
+    const dressed = this.modern?.dress(method, params);
+    const text = requestText(waiting.id, method, dressed?.params ?? params);
+    waiting.stream = this.transport.request(text, waiting, dressed);
     return waiting.answer;
   }
 
-  /** Whether the server still knows this session. */
+  /** Whether the server still knows this session, or still speaks the era in which it has none. */
   async isKnown(): Promise<boolean> {
+    if (this.modern) return isStillModern(this);
     try {
       await this.request("ping", payload(""), PING_MS);
       return true;
@@ -124,15 +136,16 @@ export class UpstreamSession implements TransportHandlers {
   }
 
   /** Sends a notification or an answer; a failure is logged, because nobody waits for it. */
-  send(text: string): Promise<void> {
+  send(text: string, head?: string): Promise<void> {
     if (this.isOver) return Promise.resolve();
-    return this.transport.send(text).then((failure) => {
+    return this.transport.send(text, head).then((failure) => {
       if (failure && !this.isOver) this.context.log.warn("upstream message not delivered", { cause: failure.message });
     });
   }
 
   /** The id under which a request of this sink goes out. */
   begin(sink: RequestSink): string {
+    if (sink.isStanding) this.#standing++;
     return String(this.pending.add(sink));
   }
 
@@ -147,8 +160,13 @@ export class UpstreamSession implements TransportHandlers {
 
   /** The request has its answer, or nobody waits for one any more. */
   forget(id: string): void {
-    this.pending.delete(Number(id));
-    if (this.pending.size === 0) this.context.onIdle(this);
+    if (this.pending.delete(Number(id))?.isStanding) this.#standing--;
+    if (this.isQuiet) this.context.onIdle(this);
+  }
+
+  /** Nobody waits for an answer. */
+  get isQuiet(): boolean {
+    return this.pending.size === this.#standing;
   }
 
   /** The call in flight with that id. */
@@ -223,8 +241,9 @@ export class UpstreamSession implements TransportHandlers {
     const waiting = this.pending.values();
     for (const ask of this.asks.values()) ask.abort?.abort();
     this.asks.clear();
+    this.modern?.listening.close();
     // Whose answer broke the pipe cannot be told when several wait: then nobody knows what became of theirs.
-    const isAnyones = failure.kind === "invalid" && waiting.length > 1;
+    const isAnyones = failure.kind === "invalid" && waiting.length - this.#standing > 1;
     for (const one of waiting) one.onFailure(isAnyones ? { ...failure, kind: "lost" } : failure);
   }
 }

@@ -8,6 +8,10 @@ const listen = z.string().refine((text) => parseListen(text) !== undefined, {
   error: 'expected HOST:PORT such as "127.0.0.1:7411"',
 });
 
+const secretReference = z.union([z.strictObject({ fromEnv: z.string() }), z.strictObject({ fromFile: z.string() })], {
+  error: 'expected { fromEnv = "NAME" } or { fromFile = "path" }',
+});
+
 export const gatewaySchema = z
   .strictObject({
     listen: listen
@@ -30,6 +34,11 @@ export const gatewaySchema = z
     maxBody: sizeBytes.prefault("4MiB").describe("The largest message taken from a client."),
     timeout: durationMs.prefault("60s").describe("How long a call may take; a server's own `timeout` goes before it."),
     drain: durationMs.prefault("10s").describe("How long open calls may go on after the gateway was told to stop."),
+    sealKey: secretReference
+      .optional()
+      .describe(
+        "What seals the state that clients of MCP 2026-07-28 bring back, at least 32 bytes. Unset: random at each start.",
+      ),
     logLevel: z.enum(LOG_LEVELS).default("info").describe("The least important lines that are written."),
   })
   .describe("The process itself.");

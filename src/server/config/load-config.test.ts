@@ -59,6 +59,18 @@ describe("loadConfig", () => {
     expect(JSON.stringify(config)).not.toContain("hunter2");
   });
 
+  test("takes a seal key from a file beside the config, and says when it is too short", () => {
+    put("key", `${"k".repeat(32)}\n`);
+    const file = put("isthmus.toml", '[gateway]\nsealKey = { fromFile = "key" }\n');
+    const config = loadConfig(readConfig([file]), { env: {} });
+    expect(config.gateway.sealKey?.reveal()).toBe("k".repeat(32));
+    expect(JSON.stringify(config)).not.toContain("kkk");
+    put("key", "k".repeat(31));
+    expect(load([file])).toBe("gateway.sealKey: expected at least 32 bytes");
+    put("isthmus.toml", '[gateway]\nsealKey = "in the open"\n');
+    expect(load([file])).toContain("gateway.sealKey: expected { fromEnv");
+  });
+
   test("names the file that cannot be read", () => {
     expect(load([join(folder, "none.toml")])).toBe("<folder>/none.toml: the file cannot be read (ENOENT)");
   });

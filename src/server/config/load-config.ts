@@ -34,6 +34,8 @@ export type GatewayConfig = {
   readonly timeoutMs: number;
   readonly drainMs: number;
   readonly logLevel: LogLevel;
+  /** What seals the state that clients bring back; unset: random. */
+  readonly sealKey?: Secret;
 };
 
 export type Config = { readonly gateway: GatewayConfig; readonly servers: readonly ServerConfig[] };
@@ -43,7 +45,7 @@ export function loadConfig(
   raw: RawConfig,
   options: { env: Environment; flags?: { listen?: string; logLevel?: string } },
 ): Config {
-  const gateway = { ...(raw.table.gateway as object | undefined), ...options.flags };
+  const gateway = { ...(raw.table.gateway as { sealKey?: unknown } | undefined), ...options.flags };
   const table: Record<string, unknown> = { ...raw.table, gateway };
   const problems: string[] = [];
   const parsed = configSchema.safeParse(table, { reportInput: true });
@@ -61,11 +63,27 @@ export function loadConfig(
       headers: resolveReferences(server.headers, `${path}.headers`, resolver),
     };
   });
+  const sealKey = resolveSealKey(gateway, { env: options.env, folder: raw.sealKeyFolder ?? "", problems });
   if (parsed.success) {
     problems.push(...checkListen(parsed.data.gateway.listen), ...parsed.data.servers.flatMap(checkTransport));
   }
   if (!parsed.success || problems.length > 0) throw new ConfigError(problems);
-  return shape(parsed.data, resolved);
+  return shape(parsed.data, resolved, sealKey);
+}
+
+const SEAL_KEY_BYTES = 32;
+
+function resolveSealKey(
+  gateway: { sealKey?: unknown },
+  { problems, ...resolver }: { env: Environment; folder: string; problems: string[] },
+): Secret | undefined {
+  if (typeof gateway.sealKey !== "object") return undefined;
+  const onProblem = (place: string, problem: string) => problems.push(`${place}: ${problem}`);
+  const { sealKey } = resolveReferences({ sealKey: gateway.sealKey }, "gateway", { ...resolver, onProblem });
+  if (sealKey && Buffer.byteLength(sealKey.reveal()) < SEAL_KEY_BYTES) {
+    problems.push(`gateway.sealKey: expected at least ${SEAL_KEY_BYTES} bytes`);
+  }
+  return sealKey;
 }
 
 function checkListen(text: string): string[] {
@@ -90,8 +108,12 @@ function settleTransport(server: z.output<typeof serverSchema>): McpTransportKin
 
 type Resolved = { folder: string; env: Record<string, Secret>; headers: Record<string, Secret> };
 
-function shape(data: z.output<typeof configSchema>, resolved: readonly Resolved[]): Config {
-  const { listen, maxBody, timeout, drain, pageSize, ...rest } = data.gateway;
+function shape(
+  data: z.output<typeof configSchema>,
+  resolved: readonly Resolved[],
+  sealKey: Secret | undefined,
+): Config {
+  const { listen, maxBody, timeout, drain, pageSize, sealKey: _reference, ...rest } = data.gateway;
   return {
     gateway: {
       ...rest,
@@ -100,6 +122,7 @@ function shape(data: z.output<typeof configSchema>, resolved: readonly Resolved[
       maxBodyBytes: maxBody,
       timeoutMs: timeout,
       drainMs: drain,
+      ...(sealKey && { sealKey }),
     },
     servers: data.servers.map((server, index) => {
       const { folder, env, headers } = resolved[index] as Resolved;

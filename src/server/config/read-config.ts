@@ -9,6 +9,8 @@ export type RawConfig = {
   readonly table: Record<string, unknown>;
   /** The folder of the file that each server stands in, by its place in `table.servers`. */
   readonly folders: readonly string[];
+  /** The folder of the file that names the seal key. */
+  readonly sealKeyFolder?: string;
 };
 
 /** Throws ConfigError when a file cannot be read or is not TOML. `files`: nearest first. */
@@ -29,7 +31,9 @@ export function readConfig(files: readonly string[]): RawConfig {
   const table: Record<string, unknown> = { ...others };
   if (gateway !== undefined) table.gateway = gateway;
   if (servers.length > 0) table.servers = servers.map(({ server }) => server);
-  return { table, folders: servers.map(({ folder }) => folder) };
+  const sealKeyFolder = tables.find(({ table: { gateway: own } }) => (own as { sealKey?: unknown })?.sealKey)?.folder;
+  const folders = servers.map(({ folder }) => folder);
+  return { table, folders, ...(sealKeyFolder !== undefined && { sealKeyFolder }) };
 }
 
 function mergeTables(below: unknown, above: unknown): unknown {

@@ -222,13 +222,13 @@ export class HttpConnection implements ExchangeOwner {
 
   /**
    * A client that has sent all it wants may still wait for its answer. One that listens to a stream would not end its
-   * side: that is how it says that it leaves.
+   * side: that is how it says that it leaves. So it is where somebody waits to hear of that before the answer begins.
    */
   #onPeerDone(): void {
     this.#isPeerDone = true;
     if (this.#isClosing) return;
     if (!this.#isBusy) this.#close();
-    else if (this.#exchange?.isOpen || this.#reader.isInBody) this.destroy();
+    else if (this.#exchange?.isOpen || this.#exchange?.onClose || this.#reader.isInBody) this.destroy();
   }
 
   #onGone(): void {

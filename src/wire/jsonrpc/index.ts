@@ -1,2 +1,2 @@
-export { answerText, errorText, notificationText, requestText } from "./encode.ts";
+export { answerText, type ErrorBody, errorText, notificationText, requestText } from "./encode.ts";
 export { isBatch, type Message, MessageFault, skimBatch, skimMessage } from "./message.ts";

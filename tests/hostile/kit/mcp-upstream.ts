@@ -70,7 +70,7 @@ export type UpstreamOptions = {
   readonly capabilities?: object;
   /** Whether it gives each session an id, which makes the gateway open one per client. */
   readonly hasSessions?: boolean;
-  /** Everything but initialize, lists and ping. */
+  /** Everything but initialize, lists, ping and the question for its era. */
   readonly onCall: (call: UpstreamCall) => void | Promise<void>;
   /** Sees each request first; true: it has dealt with it. */
   readonly onRequest?: (message: RpcMessage, request: IncomingMessage, response: ServerResponse) => boolean;
@@ -111,7 +111,7 @@ export class McpUpstream {
 
   /** The table that puts it behind a gateway. */
   table(id: string, more = ""): string {
-    return `[[servers]]\nid = "${id}"\nurl = "${this.url}"\n${more}\n`;
+    return `[[servers]]\nid = "${id}"\nera = "2025"\nurl = "${this.url}"\n${more}\n`;
   }
 
   async #take(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -133,6 +133,7 @@ export class McpUpstream {
     if (message.method === "initialize") this.#initialize(call);
     else if (message.method === "tools/list") call.answer({ tools: this.#tools() });
     else if (message.method === "ping") call.answer({});
+    else if (message.method === "server/discover") call.fail({ code: -32601, message: "unknown method" });
     else await this.#options.onCall(call);
   }
 

@@ -53,7 +53,7 @@ export async function openLane(kind: LaneKind, prefix: string): Promise<Lane> {
   const isPipe = kind.endsWith("to stdio");
   const answers = kind === "http to http, JSON" ? "json" : "sse";
   const upstream = isPipe ? await startPipeUpstream(OFFERS) : await startHttpUpstream({ offers: OFFERS, answers });
-  const config = `[[servers]]\nid = "up"\nprefix = ${JSON.stringify(prefix)}\n${upstream.address}\n`;
+  const config = `[[servers]]\nid = "up"\nera = "2025"\nprefix = ${JSON.stringify(prefix)}\n${upstream.address}\n`;
   const { client, stop } = kind.startsWith("stdio") ? await openByPipe(config) : await openByHttp(config);
   return {
     kind,

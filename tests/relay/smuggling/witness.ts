@@ -38,8 +38,8 @@ export async function startWitnesses(): Promise<Witnesses> {
   });
   const config = [
     "[gateway]\nsse = true\n",
-    `[[servers]]\nid = "files"\n${files.address}\n`,
-    `[[servers]]\nid = "bare"\nprefix = ""\n${bare.address}\n`,
+    `[[servers]]\nid = "files"\nera = "2025"\n${files.address}\n`,
+    `[[servers]]\nid = "bare"\nera = "2025"\nprefix = ""\n${bare.address}\n`,
   ].join("\n");
   return { executed, config, close: async () => void (await Promise.all([files.close(), bare.close()])) };
 }

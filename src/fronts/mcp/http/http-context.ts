@@ -1,5 +1,13 @@
 import type { FrontContext } from "../front-context.ts";
+import type { ModernContext } from "../modern/modern-context.ts";
 import type { Gate } from "./gate.ts";
 import type { LateAnswers } from "./late-answers.ts";
 
-export type HttpContext = { readonly front: FrontContext; readonly gate: Gate; readonly lateAnswers: LateAnswers };
+export type HttpContext = {
+  readonly front: FrontContext;
+  readonly modern: ModernContext;
+  readonly gate: Gate;
+  readonly lateAnswers: LateAnswers;
+  /** Of requests of 2026-07-28: they cannot come back, so there is less hurry. */
+  readonly modernAnswers: LateAnswers;
+};

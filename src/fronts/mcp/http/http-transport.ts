@@ -1,6 +1,8 @@
 /** Streamable HTTP: one path, three methods. */
 import { type HttpRequest, type HttpResponse, headerLine } from "../../../contract/index.ts";
 import type { FrontContext } from "../front-context.ts";
+import { isModernVersion } from "../modern/envelope-check.ts";
+import type { ModernContext } from "../modern/modern-context.ts";
 import { createGate } from "./gate.ts";
 import { handleGet } from "./get.ts";
 import type { HttpContext } from "./http-context.ts";
@@ -14,11 +16,16 @@ export interface HttpTransport {
   close(): void;
 }
 
-export function createHttpTransport(front: FrontContext): HttpTransport {
+/** How long a request of 2026-07-28 is waited for before its stream is opened, so that proxies see that it lives. */
+const MODERN_PATIENCE_MS = 15_000;
+
+export function createHttpTransport(front: FrontContext, modern: ModernContext): HttpTransport {
   const http: HttpContext = {
     front,
+    modern,
     gate: createGate(front.config),
     lateAnswers: new LateAnswers(front.clock, front.timers),
+    modernAnswers: new LateAnswers(front.clock, front.timers, MODERN_PATIENCE_MS),
   };
   return {
     handle(request, response, catalog) {
@@ -29,7 +36,10 @@ export function createHttpTransport(front: FrontContext): HttpTransport {
         return handleInSession(http, request, response, catalog);
       refuseMethod(http, response, "GET, POST, DELETE");
     },
-    close: () => http.lateAnswers.close(),
+    close() {
+      http.lateAnswers.close();
+      http.modernAnswers.close();
+    },
   };
 }
 
@@ -63,6 +73,7 @@ export function refuseCatalog(
 
 function handleInSession(http: HttpContext, request: HttpRequest, response: HttpResponse, catalog: string): void {
   const { front } = http;
+  if (isModernVersion(request.headers["mcp-protocol-version"])) return refuseMethod(http, response, "POST");
   const refusal = versionRefusal(request);
   if (refusal) return refuse(front.meter, response, refusal);
   const id = request.headers["mcp-session-id"];

@@ -21,7 +21,10 @@ export class LateAnswers {
   #last: Waiting | undefined;
   #timer: Timer | undefined;
 
-  constructor(clock: Clock, timers: Timers) {
+  readonly #patienceMs: number;
+
+  constructor(clock: Clock, timers: Timers, patienceMs = PATIENCE_MS) {
+    this.#patienceMs = patienceMs;
     this.#clock = clock;
     this.#timers = timers;
   }
@@ -32,7 +35,7 @@ export class LateAnswers {
     if (this.#last) this.#last.after = waiting;
     else this.#first = waiting;
     this.#last = waiting;
-    this.#timer ??= this.#timers.after(PATIENCE_MS, () => this.#look());
+    this.#timer ??= this.#timers.after(this.#patienceMs, () => this.#look());
   }
 
   /** Safe for one that is not waiting. */
@@ -49,14 +52,14 @@ export class LateAnswers {
   #look(): void {
     const now = this.#clock.now();
     this.#timer = undefined;
-    while (this.#first && now - this.#first.waitingSince >= PATIENCE_MS) {
+    while (this.#first && now - this.#first.waitingSince >= this.#patienceMs) {
       const late = this.#first;
       this.remove(late);
       late.openEarly();
     }
     // The timer stays while anything waits, and is not moved for each answer: most come long before it.
     if (this.#first)
-      this.#timer = this.#timers.after(PATIENCE_MS - (now - this.#first.waitingSince), () => this.#look());
+      this.#timer = this.#timers.after(this.#patienceMs - (now - this.#first.waitingSince), () => this.#look());
   }
 
   close(): void {

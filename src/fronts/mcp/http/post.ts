@@ -5,6 +5,9 @@ import { isBatch, type Message, MessageFault, skimMessage } from "../../../wire/
 import { ASSUMED_REVISION, revisionOf } from "../../../wire/mcp/index.ts";
 import { ephemeralSession } from "../ephemeral.ts";
 import { initialize } from "../initialize.ts";
+import { hasEnvelope, isModernVersion } from "../modern/envelope-check.ts";
+import { ModernHttpOutlet } from "../modern/modern-http.ts";
+import { handleModern } from "../modern/requests.ts";
 import { takeAnswer, takeNotification } from "../notifications.ts";
 import { handleRequest } from "../requests.ts";
 import { type Accepts, acceptsOf } from "./accept.ts";
@@ -73,6 +76,7 @@ class Post implements BodyTaker {
   }
 
   #one(message: Message): void {
+    if (this.#takeModern(message)) return;
     if (this.#refuseVersion(message.id || "null")) return;
     if (message.kind === "request" && message.method === "initialize") return this.#initialize(message);
     const session = this.#session(message.id || "null");
@@ -87,6 +91,23 @@ class Post implements BodyTaker {
     accepted(this.#response);
   }
 
+  /** Each message says itself of which era it is: in its body, or, where that says nothing, in the header. */
+  #takeModern(message: Message): boolean {
+    const isNamed = isModernVersion(this.#request.headers["mcp-protocol-version"]);
+    if (!isNamed && (message.kind === "response" || !hasEnvelope(message))) return false;
+    if (message.kind === "response")
+      throw new MessageFault(-32600, "Answers are not posted in this revision", message.id);
+    if (message.kind === "request") this.#modern(message);
+    else accepted(this.#response);
+    return true;
+  }
+
+  #modern(message: Message): void {
+    const { front, modern, modernAnswers: lateAnswers } = this.#http;
+    const outlet = new ModernHttpOutlet({ front, lateAnswers, response: this.#response, accepts: this.#accepts });
+    handleModern(modern, { message, catalog: this.#catalog, headers: this.#request.headers, outlet });
+  }
+
   /** A session id that comes along is not looked at: whoever initializes wants a new session. */
   #initialize(message: Message): void {
     const { front } = this.#http;
@@ -98,6 +119,9 @@ class Post implements BodyTaker {
   }
 
   #batch(text: string): void {
+    if (isModernVersion(this.#request.headers["mcp-protocol-version"])) {
+      throw new MessageFault(-32600, "There are no batches in this revision");
+    }
     if (this.#refuseVersion("null")) return;
     const session = this.#session("null");
     if (!session) return;

@@ -7,6 +7,7 @@ export type Refusal = {
   readonly reason: string;
   readonly code: number;
   readonly message: string;
+  readonly data?: unknown;
   readonly id?: string;
   /** Further header lines. */
   readonly lines?: string;
@@ -14,6 +15,7 @@ export type Refusal = {
 
 export function refuse(meter: Meter, response: HttpResponse, refusal: Refusal): void {
   meter.count("isthmus_refused_total", refusal.reason);
-  const text = errorText(refusal.id ?? "null", { code: refusal.code, message: refusal.message });
+  const { id = "null", code, message, data } = refusal;
+  const text = errorText(id, data === undefined ? { code, message } : { code, message, data });
   response.answer(refusal.status, `Content-Type: application/json\r\n${refusal.lines ?? ""}`, text);
 }

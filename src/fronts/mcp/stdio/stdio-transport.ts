@@ -4,6 +4,7 @@ import { JsonFault, textOfBytes } from "../../../contract/index.ts";
 import { errorText } from "../../../wire/jsonrpc/index.ts";
 import { Connection } from "../connection.ts";
 import type { FrontContext } from "../front-context.ts";
+import type { ModernContext } from "../modern/modern-context.ts";
 import { splitLines } from "./split-lines.ts";
 
 /** How long calls that still run may take to answer after the client has closed its side. */
@@ -17,11 +18,16 @@ export interface StdioServing {
   close(): void;
 }
 
-export function serveStdio(front: FrontContext, { input, output, catalog }: StdioOptions): StdioServing {
+export function serveStdio(
+  front: FrontContext,
+  modern: ModernContext,
+  { input, output, catalog }: StdioOptions,
+): StdioServing {
   const done = Promise.withResolvers<void>();
   let isEnding = false;
   const connection = new Connection(front, {
     catalog,
+    modern,
     // A message that came from elsewhere may be written over several lines; outside strings a line end is only space.
     write: (text) => output.write(`${/[\r\n]/.test(text) ? text.replace(/[\r\n]+/g, " ") : text}\n`, "latin1"),
     onQuiet: () => {
@@ -38,6 +44,7 @@ export function serveStdio(front: FrontContext, { input, output, catalog }: Stdi
 
   function end(): void {
     isEnding = true;
+    connection.hangUp();
     if (connection.isQuiet) return close();
     front.timers.after(GRACE_MS, close);
   }

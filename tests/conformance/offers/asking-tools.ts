@@ -1,19 +1,8 @@
-/** Tools that ask the client something before they answer. */
-import { type Json, ResultSchema } from "../sdk.ts";
-import { NO_ARGUMENTS, type Tool, text } from "./content-tools.ts";
-import { type Call, rpcError } from "./session.ts";
-
-async function ask(call: Call, capability: "sampling" | "elicitation", method: string, params: Json): Promise<Json> {
-  if (call.session.clientCapabilities()[capability] === undefined) {
-    throw rpcError(-32602, `The client does not support ${capability}`);
-  }
-  return await call.exchange.sendRequest({ method, params }, ResultSchema);
-}
-
-async function elicit(call: Call, message: string, properties: Json, required: string[] = []): Promise<Json> {
-  const requestedSchema = { type: "object", properties, required };
-  return await ask(call, "elicitation", "elicitation/create", { message, requestedSchema });
-}
+/** Tools of the suite for 2025-11-25 that ask the client something before they answer. */
+import type { Json } from "../sdk.ts";
+import { argumentsOf } from "./call.ts";
+import { elicitation, sampledText, sampling } from "./questions.ts";
+import { NO_ARGUMENTS, type Tool, text } from "./tool.ts";
 
 function oneRequiredText(name: string, description: string): Json {
   return { type: "object", properties: { [name]: { type: "string", description } }, required: [name] };
@@ -24,9 +13,9 @@ function elicitsForm(name: string, description: string, properties: Json): Tool 
     name,
     description,
     inputSchema: NO_ARGUMENTS,
-    async run(call) {
-      const { action, content } = await elicit(call, "Please review the values of this form", properties);
-      return text(`Elicitation completed: action=${action}, content=${JSON.stringify(content ?? {})}`);
+    async run({ ask }) {
+      const { form } = await ask({ form: elicitation("Please review the values of this form", properties) });
+      return text(`Elicitation completed: action=${form?.action}, content=${JSON.stringify(form?.content ?? {})}`);
     },
   };
 }
@@ -46,12 +35,8 @@ export const askingTools: readonly Tool[] = [
     description: "Asks the client's model",
     inputSchema: oneRequiredText("prompt", "The prompt to send to the model"),
     async run(call) {
-      const prompt = (call.params.arguments as Json | undefined)?.prompt;
-      const result = await ask(call, "sampling", "sampling/createMessage", {
-        messages: [{ role: "user", content: { type: "text", text: prompt } }],
-        maxTokens: 100,
-      });
-      return text(`LLM response: ${(result.content as Json | undefined)?.text ?? "(no text)"}`);
+      const { sample } = await call.ask({ sample: sampling(String(argumentsOf(call).prompt)) });
+      return text(`LLM response: ${sampledText(sample)}`);
     },
   },
   {
@@ -59,11 +44,11 @@ export const askingTools: readonly Tool[] = [
     description: "Asks the user for a name and an address",
     inputSchema: oneRequiredText("message", "The message to show the user"),
     async run(call) {
-      const message = String((call.params.arguments as Json | undefined)?.message);
+      const message = String(argumentsOf(call).message);
       const username = { type: "string", description: "User's response" };
       const email = { type: "string", description: "User's email address" };
-      const { action, content } = await elicit(call, message, { username, email }, ["username", "email"]);
-      return text(`User response: action: ${action}, content: ${JSON.stringify(content ?? {})}`);
+      const { user } = await call.ask({ user: elicitation(message, { username, email }, ["username", "email"]) });
+      return text(`User response: action: ${user?.action}, content: ${JSON.stringify(user?.content ?? {})}`);
     },
   },
   elicitsForm("test_elicitation_sep1034_defaults", "Asks with a default for every primitive type", {

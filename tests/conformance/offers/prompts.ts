@@ -1,12 +1,14 @@
 import type { Json } from "../sdk.ts";
+import { argumentsOf, type Call, rpcError } from "./call.ts";
+import { hasAddedPrompt } from "./changing-lists.ts";
+import { elicitText } from "./questions.ts";
 import { PNG } from "./samples.ts";
-import { type Call, rpcError } from "./session.ts";
 
 type Prompt = {
   readonly name: string;
   readonly description: string;
   readonly arguments?: readonly { name: string; description: string; required: true }[];
-  render(given: Json): Json[];
+  render(given: Json, call: Call): Json[] | Promise<Json[]>;
 };
 
 function argument(name: string, description: string) {
@@ -45,19 +47,41 @@ const prompts: readonly Prompt[] = [
       { type: "text", text: "Please analyze the image above." },
     ],
   },
+  {
+    name: "test_input_required_result_prompt",
+    description: "Asks the user for context",
+    async render(_, { ask }) {
+      const { user_context } = await ask({
+        user_context: elicitText("What context should the prompt use?", "context"),
+      });
+      return [{ type: "text", text: `Use this context: ${(user_context?.content as Json | undefined)?.context}` }];
+    },
+  },
 ];
 
-export function listPrompts(): Json {
-  return { prompts: prompts.map(({ render: _, ...listed }) => listed) };
+const comingAndGoing: Prompt = {
+  name: "test_coming_and_going_prompt",
+  description: "Listed only sometimes",
+  render: () => [{ type: "text", text: "Still here" }],
+};
+
+/** The prompts of the moment. */
+function offered(): readonly Prompt[] {
+  return hasAddedPrompt() ? [...prompts, comingAndGoing] : prompts;
 }
 
-export function getPrompt({ params }: Call): Json {
-  const prompt = prompts.find(({ name }) => name === params.name);
-  if (prompt === undefined) throw rpcError(-32602, `Unknown prompt: ${params.name}`);
-  const given = (params.arguments ?? {}) as Json;
+export function listPrompts(): Json {
+  return { prompts: offered().map(({ render: _, ...listed }) => listed) };
+}
+
+export async function getPrompt(call: Call): Promise<Json> {
+  const prompt = offered().find(({ name }) => name === call.params.name);
+  if (prompt === undefined) throw rpcError(-32602, `Unknown prompt: ${call.params.name}`);
+  const given = argumentsOf(call);
   const missing = prompt.arguments?.find(({ name }) => given[name] === undefined);
   if (missing !== undefined) throw rpcError(-32602, `Missing argument: ${missing.name}`);
-  const messages = prompt.render(given).map((content) => ({ role: "user", content }));
+  const contents = await prompt.render(given, call);
+  const messages = contents.map((content) => ({ role: "user", content }));
   return { description: prompt.description, messages };
 }
 

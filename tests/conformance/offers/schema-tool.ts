@@ -1,4 +1,5 @@
-import { type Tool, text } from "./content-tools.ts";
+import { argumentsOf } from "./call.ts";
+import { type Tool, text } from "./tool.ts";
 
 /** A tool whose input schema uses the JSON Schema 2020-12 words that careless relays drop. */
 export const schemaTool: Tool = {
@@ -28,5 +29,5 @@ export const schemaTool: Tool = {
     else: { required: ["email"] },
     additionalProperties: false,
   },
-  run: async ({ params }) => text(`Called with: ${JSON.stringify(params.arguments ?? {})}`),
+  run: async (call) => text(`Called with: ${JSON.stringify(argumentsOf(call))}`),
 };

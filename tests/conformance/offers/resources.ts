@@ -1,6 +1,6 @@
 import type { Json } from "../sdk.ts";
+import { type Call, rpcError } from "./call.ts";
 import { PNG } from "./samples.ts";
-import { type Call, rpcError } from "./session.ts";
 
 type Resource = { readonly listed: Json & { uri: string; mimeType: string }; readonly body: Json };
 
@@ -57,21 +57,12 @@ export function readResource({ params }: Call): Json {
     const text = JSON.stringify({ id, templateTest: true, data: `Data for ID: ${id}` });
     return { contents: [{ uri, mimeType: "application/json", text }] };
   }
-  const { listed, body } = find(uri);
+  const { listed, body } = findResource(uri);
   return { contents: [{ uri, mimeType: listed.mimeType, ...body }] };
 }
 
-export function subscribe({ params, session }: Call): Json {
-  session.subscriptions.add(find(String(params.uri)).listed.uri);
-  return {};
-}
-
-export function unsubscribe({ params, session }: Call): Json {
-  session.subscriptions.delete(String(params.uri));
-  return {};
-}
-
-function find(uri: string): Resource {
+/** Throws for a resource that does not exist. */
+export function findResource(uri: string): Resource {
   const found = resources.find(({ listed }) => listed.uri === uri);
   if (found === undefined) throw rpcError(-32002, "Resource not found", { uri });
   return found;

@@ -1,21 +1,7 @@
 /** Tools that answer at once with fixed content. */
 import type { Json } from "../sdk.ts";
 import { PNG, WAV } from "./samples.ts";
-import type { Call } from "./session.ts";
-
-export type Tool = {
-  readonly name: string;
-  readonly description: string;
-  readonly inputSchema: Json;
-  /** Runs the tool; `call.params.arguments` is not validated. */
-  run(call: Call): Promise<Json>;
-};
-
-export const NO_ARGUMENTS = { type: "object", properties: {} };
-
-export function text(value: string): Json {
-  return { content: [{ type: "text", text: value }] };
-}
+import { NO_ARGUMENTS, type Tool, text } from "./tool.ts";
 
 function fixed(name: string, description: string, result: Json): Tool {
   return { name, description, inputSchema: NO_ARGUMENTS, run: async () => result };

@@ -1,0 +1,74 @@
+/**
+ * One text for all spellings of the same JSON: keys sorted and strings written as in RFC 8785, numbers in their literal
+ * text, because 1.0 and 1 are not the same argument to every server.
+ */
+import { createHash } from "node:crypto";
+import { MAX_JSON_DEPTH, Scanner } from "./scanner.ts";
+import { decodeString } from "./text.ts";
+
+/** Takes text of one character per byte, gives an ordinary string. Throws JsonFault on what is not JSON. */
+export function canonicalJson(text: string): string {
+  const scanner = new Scanner(text);
+  scanner.space();
+  const canonical = write(scanner, 0);
+  scanner.end();
+  return canonical;
+}
+
+/** SHA-256 of the canonical form, as base64url. */
+export function digestJson(text: string): string {
+  return createHash("sha256").update(canonicalJson(text), "utf8").digest("base64url");
+}
+
+function write(scanner: Scanner, depth: number): string {
+  const open = scanner.text.charAt(scanner.at);
+  if (open === "{") return writeObject(scanner, depth);
+  if (open === "[") return writeArray(scanner, depth);
+  const start = scanner.at;
+  scanner.value(depth);
+  const literal = scanner.text.slice(start, scanner.at);
+  return open === '"' ? JSON.stringify(decodeString(literal)) : literal;
+}
+
+function writeObject(scanner: Scanner, depth: number): string {
+  const members: { key: string; value: string }[] = [];
+  eachItem(scanner, depth, "}", () => {
+    const start = scanner.at;
+    if (scanner.text.charAt(start) !== '"') scanner.fail("syntax", "expected a key");
+    scanner.string();
+    const key = decodeString(scanner.text.slice(start, scanner.at)) as string;
+    scanner.space();
+    if (scanner.text.charAt(scanner.at) !== ":") scanner.fail("syntax", "expected : after a key");
+    scanner.at++;
+    scanner.space();
+    members.push({ key, value: write(scanner, depth + 1) });
+  });
+  // By UTF-16 code units, as RFC 8785 wants it. Repeated keys keep their order: their readers may not agree on the winner.
+  members.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
+  return `{${members.map(({ key, value }) => `${JSON.stringify(key)}:${value}`).join(",")}}`;
+}
+
+function writeArray(scanner: Scanner, depth: number): string {
+  const items: string[] = [];
+  eachItem(scanner, depth, "]", () => items.push(write(scanner, depth + 1)));
+  return `[${items.join(",")}]`;
+}
+
+/** Stands on the opening bracket; ends behind the closing one. */
+function eachItem(scanner: Scanner, depth: number, close: string, take: () => void): void {
+  if (depth >= MAX_JSON_DEPTH) scanner.fail("depth", `nested deeper than ${MAX_JSON_DEPTH}`);
+  scanner.at++;
+  scanner.space();
+  let isFirst = true;
+  while (scanner.text.charAt(scanner.at) !== close) {
+    if (!isFirst) {
+      if (scanner.text.charAt(scanner.at) !== ",") scanner.fail("syntax", `expected , or ${close}`);
+      scanner.at++;
+      scanner.space();
+    }
+    take();
+    scanner.space();
+    isFirst = false;
+  }
+  scanner.at++;
+}

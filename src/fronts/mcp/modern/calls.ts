@@ -1,0 +1,158 @@
+/** Requests of 2026-07-28 that become calls, or go on with one. */
+import {
+  decodeString,
+  type Entry,
+  GatewayError,
+  jsonText,
+  type Payload,
+  payload,
+  type Verb,
+} from "../../../contract/index.ts";
+import type { Session } from "../../../mechanisms/sessions/index.ts";
+import { stripEnvelope } from "../../../wire/mcp/2026-07-28/index.ts";
+import { type CallRoute, COMPLETE_REFS, LOG_LEVELS } from "../../../wire/mcp/index.ts";
+import { ownName, renamed, resolve, tokenOf } from "../calls.ts";
+import type { FrontContext } from "../front-context.ts";
+import type { ModernExchange } from "./exchange.ts";
+import type { ModernContext } from "./modern-context.ts";
+import { INVALID_PARAMS, type ModernError } from "./modern-errors.ts";
+import { OpenCall } from "./open-call.ts";
+import { checkParams } from "./param-check.ts";
+import { errorFinal, finalAnswer } from "./results.ts";
+import type { About, Here } from "./round.ts";
+
+/** tools/call, prompts/get and resources/read: those that may be answered with questions. */
+export function callPrimitive(
+  context: ModernContext,
+  exchange: ModernExchange,
+  session: Session,
+  route: CallRoute,
+): void {
+  const { message, headers } = exchange;
+  const key = route.path[0] as string;
+  const name = decodeString(message.members?.textOf(key));
+  if (name === undefined) return answerError(exchange, badParams(`params.${key} must be a string`));
+  const identity = `[${jsonText(message.method)},${message.members?.textOf(key)},${message.members?.textOf("arguments") ?? "null"}]`;
+  const entry = resolve(context.front.catalog.view(session.catalog, session), route.kinds, name);
+  const wrong = entry && headers && route.verb === "call" ? checkParams(entry, message.body, headers) : undefined;
+  if (wrong) return answerError(exchange, wrong);
+  const begin = (withState?: (input: Payload) => Payload) => {
+    if (!entry) return answerError(exchange, unknownName(message.method, name));
+    const own = ownName(entry, name);
+    const input = stripEnvelope(own === name ? message.body : renamed(message, key, own)).splice(["task"]);
+    const isListed = entry.primitive.definition.text !== "{}";
+    const about: About = { method: message.method, name, isListed, canAsk: true, identity };
+    startCall(context, exchange, session, { entry, verb: route.verb, input: withState?.(input) ?? input, about });
+  };
+  const literal = message.members?.textOf("requestState");
+  if (literal === undefined) begin();
+  else goOn(context, exchange, session, { identity, name, sealed: decodeString(literal), begin });
+}
+
+type Return = {
+  readonly identity: string;
+  readonly name: string;
+  readonly sealed: string | undefined;
+  /** Begins a new call, its input changed as given. */
+  readonly begin: (withState: (input: Payload) => Payload) => void;
+};
+
+/** Goes on with what this state belongs to: a call that waits, or a new one that the server told the client to make. */
+function goOn(context: ModernContext, exchange: ModernExchange, session: Session, back: Return): void {
+  const { identity, name, sealed, begin } = back;
+  if (sealed === undefined) return answerError(exchange, badParams("params.requestState must be a string"));
+  const retry = context.rounds.retry(exchange, identity, sealed);
+  if ("error" in retry) return answerError(exchange, retry.error);
+  if ("call" in retry) return retry.call.comeBack(hereOf(exchange), retry.answers);
+  if ("upstream" in retry) return begin((input) => input.splice(["requestState"], jsonText(retry.upstream)));
+  if (retry.isDeclined) return refuseVisit(context.front, exchange, name);
+  context.rounds.visits.hold(session, retry.visits, exchange.outlet, () => {
+    begin((input) => input.splice(["requestState"]).splice(["inputResponses"]));
+  });
+}
+
+function refuseVisit(front: FrontContext, { message, outlet }: ModernExchange, name: string): void {
+  const error = new GatewayError("NOT_ALLOWED", { message: "The page that the server asked for was not visited." });
+  const answered = { requestId: message.id, method: message.method, name, isListed: true, callId: "" };
+  outlet.answer(finalAnswer(front, answered, { type: "error", error }).text);
+}
+
+/** Completion names a prompt or a template, by its type. */
+export function callCompletion(context: ModernContext, exchange: ModernExchange, session: Session): void {
+  const { message } = exchange;
+  const type = decodeString(message.body.at(["ref", "type"])) ?? "";
+  const route = Object.hasOwn(COMPLETE_REFS, type) ? COMPLETE_REFS[type] : undefined;
+  const name = route && decodeString(message.body.at(route.path));
+  if (!route || name === undefined) {
+    return answerError(exchange, badParams("params.ref must name a prompt or a resource template"));
+  }
+  const view = context.front.catalog.view(session.catalog, session);
+  const entry = resolve(view, route.kind === "template" ? ["template", "resource"] : [route.kind], name);
+  if (!entry) return answerError(exchange, unknownName(message.method, name));
+  const own = ownName(entry, name);
+  const input = stripEnvelope(own === name ? message.body : message.body.splice(route.path, jsonText(own)));
+  startCall(context, exchange, session, { entry, verb: "complete", input, about: plainAbout(message.method, name) });
+}
+
+/** A method we do not know goes to the server behind us, if there is just one. False: there is not. */
+export function callUnknown(context: ModernContext, exchange: ModernExchange, session: Session): boolean {
+  const { message } = exchange;
+  const view = context.front.catalog.view(session.catalog, session);
+  const [only] = view.providers;
+  const entry = view.providers.length === 1 && only ? view.raw(only.id, message.method) : undefined;
+  if (!entry) return false;
+  const input = stripEnvelope(message.body);
+  startCall(context, exchange, session, { entry, verb: "raw", input, about: plainAbout(message.method, "") });
+  return true;
+}
+
+function plainAbout(method: string, name: string): About {
+  return { method, name, isListed: true, canAsk: false, identity: "null" };
+}
+
+type Start = { readonly entry: Entry; readonly verb: Verb; readonly input: Payload; readonly about: About };
+
+let lastKey = 0;
+
+function startCall(context: ModernContext, exchange: ModernExchange, session: Session, start: Start): void {
+  const { front, rounds } = context;
+  const { entry, verb, input, about } = start;
+  wantLevel(front, session, exchange.logLevel);
+  // Many clients share the session of a profile, and their ids may be equal.
+  const key = `call ${++lastKey}`;
+  const call = new OpenCall(front, rounds, session, about, key);
+  session.addRunning(key, call);
+  const { method, id } = exchange.message;
+  const origin = { front: "mcp", protocol: session.protocol, requestId: id };
+  const order = { entry, verb, method, input, principal: exchange.principal, session, origin, life: "bound" } as const;
+  call.began(front.runs.start(order, call), hereOf(exchange));
+}
+
+function hereOf({ message, outlet, logLevel }: ModernExchange): Here {
+  return { outlet, requestId: message.id, token: tokenOf(message), logLevel };
+}
+
+/** Servers of 2025 have one level for a session: the least severe that anybody wanted. Each call filters for itself. */
+function wantLevel(front: FrontContext, session: Session, level: string | undefined): void {
+  if (level === undefined) return;
+  const present = session.logLevel === undefined ? LOG_LEVELS.length : LOG_LEVELS.indexOf(session.logLevel);
+  if (LOG_LEVELS.indexOf(level) >= present) return;
+  session.logLevel = level;
+  front.catalog.notify(session.catalog, session, "logging/setLevel", payload(jsonText({ level })));
+}
+
+export function answerError({ message, outlet }: ModernExchange, error: ModernError): void {
+  const { text, status } = errorFinal(message.id, error);
+  outlet.answer(text, status);
+}
+
+export function badParams(message: string): ModernError {
+  return { code: INVALID_PARAMS, message };
+}
+
+function unknownName(method: string, name: string): ModernError {
+  const isResource = method.startsWith("resources/");
+  const what = isResource ? "resource" : method === "tools/call" ? "tool" : "prompt";
+  const error = { code: INVALID_PARAMS, message: `Unknown ${what}: ${name}` };
+  return isResource ? { ...error, data: { uri: name } } : error;
+}

@@ -1,0 +1,39 @@
+/** server/discover: the gateway speaks of itself, from what the catalog holds. No server is asked. */
+import { jsonText, payload, type View } from "../../../contract/index.ts";
+import { answerText } from "../../../wire/jsonrpc/index.ts";
+import { capabilitiesText, instructionsOf } from "../capabilities.ts";
+import type { FrontContext } from "../front-context.ts";
+import type { ModernExchange } from "./exchange.ts";
+import { SUPPORTED_VERSIONS } from "./modern-errors.ts";
+import { TASKS_EXTENSION } from "./profiles.ts";
+import { ownResult } from "./results.ts";
+
+// Views never change, so what is said about one is said once.
+const ABOUT = new WeakMap<View, string>();
+
+/** Waits, for a bounded time, until what everybody sees is there. */
+export async function discover(front: FrontContext, { catalog, message, outlet }: ModernExchange): Promise<void> {
+  if (!front.readyCatalogs.has(catalog)) {
+    await front.catalog.enter(catalog);
+    front.readyCatalogs.add(catalog);
+  }
+  outlet.answer(answerText(message.id, "result", payload(aboutText(front, front.catalog.view(catalog)))));
+}
+
+function aboutText(front: FrontContext, view: View): string {
+  const known = ABOUT.get(view);
+  if (known !== undefined) return known;
+  const instructions = instructionsOf(view);
+  const about =
+    `{"supportedVersions":${jsonText(SUPPORTED_VERSIONS)},"capabilities":${servedCapabilities(view)}` +
+    `${instructions === undefined ? "" : `,"instructions":${jsonText(instructions)}`}}`;
+  const text = ownResult(front, payload(about), "cached").text;
+  ABOUT.set(view, text);
+  return text;
+}
+
+/** What the servers declare, without what this front does not serve in this era. */
+function servedCapabilities(view: View): string {
+  const served = payload(capabilitiesText(view)).splice(["tasks"]).splice(["extensions", TASKS_EXTENSION]);
+  return served.at(["extensions"]) === "{}" ? served.splice(["extensions"]).text : served.text;
+}

@@ -1,0 +1,149 @@
+import { describe, expect, test } from "vitest";
+import { type FakePrimitive, FakeView, okProvider } from "../../../../tests/kit/fake-catalog.ts";
+import { endWith, mcpRig, until } from "../../../../tests/kit/mcp-rig.ts";
+import { META, modern } from "../../../../tests/kit/modern-client.ts";
+import { type ListedKind, type Notice, payload } from "../../../contract/index.ts";
+
+const CAPABILITIES = '{"tools":{},"resources":{"subscribe":true}}';
+const RESOURCES: FakePrimitive[] = ["a:1", "a:2"].map((name) => ({ kind: "resource", name }));
+const view = (version: number) =>
+  new FakeView(version, [okProvider("one", CAPABILITIES)], [...RESOURCES, { kind: "tool", name: `t${version}` }]);
+const ID = `${META}subscriptionId`;
+const TOOLS = "notifications/tools/list_changed";
+
+async function listenRig() {
+  const rig = await mcpRig({ view: view(1) });
+  rig.runs.onStart = (run) => run.write(endWith({}));
+  const listen = (notifications: unknown, options = {}) =>
+    rig.open(modern("subscriptions/listen", { notifications }, { id: "L", ...options }));
+  const changed = (kinds: ListedKind[] = ["tool"], session?: string): void => {
+    const to = { catalog: kinds, ...(session === undefined ? {} : { session }) };
+    rig.sessions.notice({ from: "one", to, method: "catalog/changed", payload: payload("{}") });
+    rig.time.advance(50);
+  };
+  const updated = (uri: string): void => {
+    const notice: Notice = {
+      from: "one",
+      to: { resource: uri },
+      method: "notifications/resources/updated",
+      payload: payload(JSON.stringify({ uri })),
+    };
+    rig.sessions.notice(notice);
+  };
+  return { ...rig, listen, changed, updated };
+}
+
+describe("subscriptions/listen", () => {
+  test.each([["L"], [7], [0]])("acknowledges first, under the id %j as it was spelled", async (id) => {
+    await using rig = await listenRig();
+    const stream = await rig.listen({ toolsListChanged: true, promptsListChanged: false, taskIds: ["x"] }, { id });
+    expect([stream.status, stream.headers["content-type"]]).toEqual([200, "text/event-stream"]);
+    expect(await stream.message(0)).toEqual({
+      jsonrpc: "2.0",
+      method: "notifications/subscriptions/acknowledged",
+      params: { notifications: { toolsListChanged: true }, _meta: { [ID]: id } },
+    });
+  });
+
+  test("tells of changed lists that were asked for, once, and of no others", async () => {
+    await using rig = await listenRig();
+    const stream = await rig.listen({ toolsListChanged: true });
+    await stream.message(0);
+    rig.catalog.current = view(2);
+    rig.changed(["tool", "resource"]);
+    rig.changed(["tool"]);
+    expect(await stream.message(1)).toEqual({ jsonrpc: "2.0", method: TOOLS, params: { _meta: { [ID]: "L" } } });
+    rig.catalog.current = view(3);
+    rig.changed(["tool"]);
+    expect(await stream.message(2)).toMatchObject({ method: TOOLS });
+    expect(stream.events).toHaveLength(3);
+  });
+
+  test("tells every listener of the caller what one profile's session alone has seen", async () => {
+    await using rig = await listenRig();
+    const streams = [await rig.listen({ toolsListChanged: true })];
+    streams.push(await rig.listen({ toolsListChanged: true }, { capabilities: { roots: {} }, id: 2 }));
+    for (const stream of streams) await stream.message(0);
+    await rig.send(modern("tools/call", { name: "t1" }, { capabilities: { elicitation: {} } }));
+    rig.catalog.current = view(2);
+    rig.changed(["tool"], rig.runs.last.call.session?.id);
+    expect(await streams[0]?.message(1)).toMatchObject({ method: TOOLS, params: { _meta: { [ID]: "L" } } });
+    expect(await streams[1]?.message(1)).toMatchObject({ method: TOOLS, params: { _meta: { [ID]: 2 } } });
+  });
+
+  test("subscribes to resources, tells of their updates, and gives them back when the last listener leaves", async () => {
+    await using rig = await listenRig();
+    const methods = () => rig.runs.started.map((run) => [run.order.method, run.order.input.text]);
+    const first = await rig.listen({ resourceSubscriptions: ["a:1", "no:pe"] });
+    expect(await first.message(0)).toMatchObject({ params: { notifications: { resourceSubscriptions: ["a:1"] } } });
+    const second = await rig.listen({ resourceSubscriptions: ["a:1", "a:2"] }, { id: 2 });
+    await second.message(0);
+    rig.updated("a:1");
+    rig.updated("a:1/part");
+    rig.updated("a:2");
+    expect(await first.message(1)).toMatchObject({ params: { uri: "a:1", _meta: { [ID]: "L" } } });
+    expect(await first.message(2)).toMatchObject({ params: { uri: "a:1/part" } });
+    expect(await second.message(3)).toMatchObject({ params: { uri: "a:2", _meta: { [ID]: 2 } } });
+    expect(methods()).toEqual([
+      ["resources/subscribe", '{"uri":"a:1"}'],
+      ["resources/subscribe", '{"uri":"a:2"}'],
+    ]);
+    first.close();
+    second.close();
+    await until(() => rig.runs.started.length === 4);
+    expect(
+      methods()
+        .slice(2)
+        .map(([method]) => method),
+    ).toEqual(["resources/unsubscribe", "resources/unsubscribe"]);
+  });
+
+  test("leaves out what the server does not take", async () => {
+    await using rig = await listenRig();
+    const fault = payload('{"code":-32602,"message":"no"}');
+    rig.runs.onStart = (run) => run.write({ type: "end", outcome: "fault", payload: fault });
+    const stream = await rig.listen({ resourceSubscriptions: ["a:1"], toolsListChanged: true });
+    expect(await stream.message(0)).toMatchObject({ params: { notifications: { toolsListChanged: true } } });
+    expect(stream.text).not.toContain("resourceSubscriptions");
+    stream.close();
+  });
+
+  test("ends with a result when the gateway stops", async () => {
+    await using rig = await listenRig();
+    const stream = await rig.listen({ toolsListChanged: true }, { id: 5 });
+    await stream.message(0);
+    rig.front.close();
+    expect(await stream.message(1)).toMatchObject({ id: 5, result: { resultType: "complete", _meta: { [ID]: 5 } } });
+    await stream.ended();
+  });
+
+  test("keeps the stream alive, and the session with it", async () => {
+    await using rig = await listenRig();
+    const stream = await rig.listen({ toolsListChanged: true });
+    await stream.message(0);
+    rig.time.advance(15_000);
+    await stream.until(() => stream.text.includes(": keep-alive"));
+    rig.time.advance(2 * 3_600_000);
+    expect(rig.sessions.size).toBe(1);
+    stream.close();
+    await until(() => rig.connections() === 0);
+    rig.time.advance(2 * 3_600_000);
+    expect(rig.sessions.size).toBe(0);
+  });
+
+  test("needs a client that takes streams", async () => {
+    await using rig = await listenRig();
+    const { body, headers } = modern("subscriptions/listen", { notifications: {} });
+    const answer = await rig.send({ body: body as string, headers: { ...headers, accept: "application/json" } });
+    expect([answer.status, answer.json()]).toMatchObject([406, { id: 1 }]);
+  });
+
+  test.each([[undefined], ["x"], [[]], [{ resourceSubscriptions: "a:1" }], [{ resourceSubscriptions: [1] }]])(
+    "refuses %j",
+    async (notifications) => {
+      await using rig = await listenRig();
+      const answer = await rig.send(modern("subscriptions/listen", { notifications }));
+      expect([answer.status, answer.json()]).toMatchObject([200, { id: 1, error: { code: -32602 } }]);
+    },
+  );
+});

@@ -1,0 +1,71 @@
+/** subscriptions/listen: a request that stays open, and on which the client hears what it asked to hear. */
+import { jsonText, type View } from "../../../contract/index.ts";
+import type { Session } from "../../../mechanisms/sessions/index.ts";
+import { LIST_CHANGED } from "../../../wire/mcp/index.ts";
+import { ownName } from "../calls.ts";
+import { answerError, badParams } from "./calls.ts";
+import type { ModernExchange } from "./exchange.ts";
+import { Listener } from "./listener.ts";
+import type { Wanted } from "./listeners.ts";
+import type { ModernContext } from "./modern-context.ts";
+
+const MAX_LISTENERS = 10_000;
+const MAX_SUBSCRIPTIONS = 1000;
+const MAX_URI = 8192;
+
+/** Kinds of lists as a client asks for them. */
+const KINDS: Readonly<Record<string, string>> = {
+  toolsListChanged: LIST_CHANGED.tool,
+  promptsListChanged: LIST_CHANGED.prompt,
+  resourcesListChanged: LIST_CHANGED.resource,
+};
+
+/** Answered, at the latest, when the gateway stops. */
+export function listen(context: ModernContext, exchange: ModernExchange, session: Session): void {
+  const { front, listeners } = context;
+  const asked = readAsked(exchange);
+  if (!asked) return answerError(exchange, badParams("params.notifications must be an object that says what to hear"));
+  if (!exchange.outlet.canStream) {
+    return answerError(exchange, { status: 406, code: -32600, message: "Accept must name text/event-stream" });
+  }
+  if (listeners.size >= MAX_LISTENERS) {
+    return answerError(exchange, { status: 503, code: -32603, message: "Too many open streams" });
+  }
+  const view = front.catalog.view(session.catalog, session);
+  const listener = new Listener(front, listeners, session, exchange.message.id, exchange.outlet);
+  const wanted = asked.uris.flatMap((uri) => wantedOf(view, uri));
+  listener.holds(wanted);
+  const accepted = wanted.map((one) => listeners.subscribe(session, one));
+  const acknowledge = (taken: readonly boolean[]) => {
+    const uris = wanted.filter((_, at) => taken[at]).map(({ subscription }) => subscription.shown);
+    const kinds = asked.kinds.map((kind) => `"${kind}":true`);
+    const honoured = uris.length > 0 ? [...kinds, `"resourceSubscriptions":${jsonText(uris)}`] : kinds;
+    listener.acknowledge(`{${honoured.join(",")}}`, new Set(asked.kinds.map((kind) => KINDS[kind] as string)));
+  };
+  if (accepted.length === 0) acknowledge([]);
+  else void Promise.all(accepted).then(acknowledge);
+}
+
+type Asked = { readonly kinds: readonly string[]; readonly uris: readonly string[] };
+
+/** What is asked for in other words than these is left out of the acknowledgement. Throws JsonFault. */
+function readAsked({ message }: ModernExchange): Asked | undefined {
+  if (message.members?.textOf("notifications")?.startsWith("{") !== true) return undefined;
+  const { notifications } = message.body.value() as { notifications: Record<string, unknown> };
+  const kinds = Object.keys(KINDS).filter((kind) => notifications[kind] === true);
+  const { resourceSubscriptions = [] } = notifications;
+  if (!Array.isArray(resourceSubscriptions)) return undefined;
+  if (!resourceSubscriptions.every((uri) => typeof uri === "string" && uri.length <= MAX_URI)) return undefined;
+  const uris = [...new Set(resourceSubscriptions as string[])];
+  return uris.length > MAX_SUBSCRIPTIONS ? undefined : { kinds, uris };
+}
+
+/** Where the resource is, unless its server has no subscriptions. */
+function wantedOf(view: View, uri: string): Wanted[] {
+  const entry = view.resolve("resource", uri);
+  if (!entry) return [];
+  const about = view.providers.find(({ id }) => id === entry.target.provider)?.about;
+  if (about && about.capabilities.at(["resources", "subscribe"]) !== "true") return [];
+  const subscription = { provider: entry.target.provider, shown: uri, own: ownName(entry, uri) };
+  return [{ entry, subscription }];
+}

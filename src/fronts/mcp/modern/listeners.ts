@@ -1,0 +1,138 @@
+/**
+ * Who listens to what. Clients of one profile share its session, so a resource is subscribed to once for all of them.
+ *
+ * Invariants:
+ *  1. A listener is in `#bySession` from its acknowledgement to its end.
+ *  2. `#shares` counts the listeners of a session that want a resource; the server hears of the first and the last.
+ */
+import { type Entry, jsonText, type ListedKind, type Notice, payload, type Reader } from "../../../contract/index.ts";
+import type { Session, Subscription } from "../../../mechanisms/sessions/index.ts";
+import { LIST_CHANGED } from "../../../wire/mcp/index.ts";
+import type { FrontContext } from "../front-context.ts";
+import { stampOf } from "../lists.ts";
+import type { Listener } from "./listener.ts";
+
+const SUBSCRIBE_MS = 10_000;
+
+type Share = { count: number; readonly isAccepted: Promise<boolean> };
+
+/** A resource that a listener wants to hear about, and where it is. */
+export type Wanted = { readonly entry: Entry; readonly subscription: Subscription };
+
+export class Listeners {
+  readonly #front: FrontContext;
+  readonly #bySession = new Map<Session, Set<Listener>>();
+  readonly #shares = new Map<string, Share>();
+
+  constructor(front: FrontContext) {
+    this.#front = front;
+  }
+
+  get size(): number {
+    return [...this.#bySession.values()].reduce((sum, listeners) => sum + listeners.size, 0);
+  }
+
+  add(listener: Listener): void {
+    const listeners = this.#bySession.get(listener.session) ?? new Set();
+    this.#bySession.set(listener.session, listeners.add(listener));
+  }
+
+  remove(listener: Listener): void {
+    const listeners = this.#bySession.get(listener.session);
+    listeners?.delete(listener);
+    if (listeners?.size === 0) this.#bySession.delete(listener.session);
+  }
+
+  /** Whether the server takes the subscription. Every call of this is made up for by `unsubscribe`. */
+  subscribe(session: Session, wanted: Wanted): Promise<boolean> {
+    const key = keyOf(session, wanted.subscription);
+    const known = this.#shares.get(key);
+    if (known) {
+      known.count++;
+      return known.isAccepted;
+    }
+    // It stands before the call is made: the first update may come before its answer.
+    this.#front.sessions.subscribe(session, wanted.subscription);
+    const isAccepted = this.#call(session, wanted, "resources/subscribe");
+    this.#shares.set(key, { count: 1, isAccepted });
+    return isAccepted;
+  }
+
+  unsubscribe(session: Session, wanted: Wanted): void {
+    const key = keyOf(session, wanted.subscription);
+    const share = this.#shares.get(key);
+    if (!share || --share.count > 0) return;
+    this.#shares.delete(key);
+    this.#front.sessions.unsubscribe(session, wanted.subscription);
+    if (session.isEnded) return;
+    void share.isAccepted.then((isAccepted) => {
+      if (isAccepted && !this.#shares.has(key)) void this.#call(session, wanted, "resources/unsubscribe");
+    });
+  }
+
+  #call(session: Session, { entry, subscription }: Wanted, method: string): Promise<boolean> {
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const reader: Reader = {
+      keeps: false,
+      take(event) {
+        if (event.type === "end") resolve(event.outcome === "result");
+        else if (event.type === "error") resolve(false);
+        return true;
+      },
+    };
+    const input = payload(`{"uri":${jsonText(subscription.own)}}`);
+    const origin = { front: "mcp", protocol: session.protocol, requestId: "null" };
+    const { principal } = session;
+    const call = { verb: "subscribe", method, input, principal, session, origin, life: "detached" } as const;
+    this.#front.runs.start({ entry, ...call, timeoutMs: SUBSCRIBE_MS }, reader);
+    return promise;
+  }
+
+  /** A resource has changed that somebody with this session subscribed to. */
+  updated(session: Session, notice: Notice): void {
+    if (!("resource" in notice.to)) return;
+    for (const listener of this.#bySession.get(session) ?? []) listener.updated(notice, notice.to.resource);
+  }
+
+  /**
+   * Lists have changed. What one profile's session alone has seen is told to all listeners of the same caller: servers
+   * often tell only the session in which the change was made, and lists of this era are not a session's own.
+   */
+  listChanged(session: Session, notice: Notice): void {
+    if (!session.isEntered || !("catalog" in notice.to)) return;
+    const methods = new Set(this.#changedKinds(session, notice).map((kind) => LIST_CHANGED[kind]));
+    if (methods.size === 0) return;
+    const isOwn = notice.to.session !== undefined;
+    for (const listener of isOwn ? this.#peersOf(session) : (this.#bySession.get(session) ?? [])) {
+      listener.listChanged(methods);
+    }
+  }
+
+  #changedKinds(session: Session, notice: Notice): ListedKind[] {
+    if (!("catalog" in notice.to)) return [];
+    const view = this.#front.catalog.view(session.catalog, session);
+    if (!view.providers.some(({ id }) => id === notice.from)) return [];
+    return notice.to.catalog.filter((kind) => {
+      const stamp = stampOf(view.list(kind));
+      if (session.seen?.[kind] === stamp) return false;
+      session.seen ??= {};
+      session.seen[kind] = stamp;
+      return true;
+    });
+  }
+
+  *#peersOf(session: Session): Iterable<Listener> {
+    for (const [other, listeners] of this.#bySession) {
+      if (other.catalog === session.catalog && other.principal.id === session.principal.id) yield* listeners;
+    }
+  }
+
+  /** Ends every stream with its last word. Safe to call twice. */
+  close(): void {
+    for (const listeners of [...this.#bySession.values()]) for (const listener of [...listeners]) listener.end();
+  }
+}
+
+function keyOf(session: Session, { provider, own }: Subscription): string {
+  return `${session.id} ${provider} ${own}`;
+}

@@ -1,0 +1,106 @@
+/** Which request of 2026-07-28 is handled where. */
+import { GatewayError, JsonFault } from "../../../contract/index.ts";
+import type { Session } from "../../../mechanisms/sessions/index.ts";
+import { errorText, type Message } from "../../../wire/jsonrpc/index.ts";
+import { revision20260728 } from "../../../wire/mcp/2026-07-28/index.ts";
+import { CALL_ROUTES, LATEST_REVISION, LIST_ROUTES } from "../../../wire/mcp/index.ts";
+import { ambiguousAnswer, errorAnswer } from "../mcp-errors.ts";
+import { answerError, callCompletion, callPrimitive, callUnknown } from "./calls.ts";
+import { discover } from "./discover.ts";
+import { checkEnvelope } from "./envelope-check.ts";
+import type { ModernExchange, ModernOutlet } from "./exchange.ts";
+import { listen } from "./listen.ts";
+import { answerModernList } from "./lists.ts";
+import type { ModernContext } from "./modern-context.ts";
+import { capabilityMissing, unknownMethod } from "./modern-errors.ts";
+import { profileOf, TASKS_EXTENSION } from "./profiles.ts";
+
+type Handler = (context: ModernContext, exchange: ModernExchange, session: Session) => void;
+
+const HANDLERS: ReadonlyMap<string, Handler> = new Map<string, Handler>([
+  ["completion/complete", callCompletion],
+  ["subscriptions/listen", listen],
+  ...Object.entries(LIST_ROUTES).map(([method, route]): [string, Handler] => [
+    method,
+    ({ front }, exchange, session) => answerModernList(front, session, exchange, route),
+  ]),
+  ...Object.entries(CALL_ROUTES)
+    .filter(([method]) => revision20260728.methods.has(method))
+    .map(([method, route]): [string, Handler] => [
+      method,
+      (context, exchange, session) => callPrimitive(context, exchange, session, route),
+    ]),
+]);
+
+/** One request as it came. `headers` is absent on transports that have none. */
+export type Arrival = {
+  readonly message: Message;
+  readonly catalog: string;
+  readonly headers: ModernExchange["headers"];
+  readonly outlet: ModernOutlet;
+};
+
+/** Answers a request, at once or when its call has ended. */
+export function handleModern(context: ModernContext, { message, catalog, headers, outlet }: Arrival): void {
+  const { front } = context;
+  orFail(context, message, outlet, () => {
+    const verdict = checkEnvelope(message, headers);
+    if ("error" in verdict) {
+      front.meter.count("isthmus_refused_total", "envelope");
+      const { status = 200, ...error } = verdict.error;
+      return outlet.answer(errorText(message.id, error), status);
+    }
+    const { capabilities, logLevel } = verdict.declared;
+    const { text, hasTasks } = profileOf(capabilities);
+    const profile = front.sessions.intern(text);
+    dispatch(context, { message, catalog, principal: front.principal, profile, hasTasks, logLevel, headers, outlet });
+  });
+}
+
+function dispatch(context: ModernContext, exchange: ModernExchange): void {
+  const { message, outlet, catalog, principal, profile } = exchange;
+  const { method } = message;
+  if (method === "server/discover") {
+    discover(context.front, exchange).catch((error) => fail(context, message, outlet, error));
+    return;
+  }
+  if (method.startsWith("tasks/") && revision20260728.methods.has(method)) return refuseTask(exchange);
+  const handler = HANDLERS.get(method);
+  // A method that an earlier revision had is gone; one that none has may be a server's own.
+  if (!handler && LATEST_REVISION.methods.has(method)) return answerError(exchange, unknownMethod(method));
+  const session = context.profiles.session(catalog, principal, profile);
+  const go = () => {
+    if (outlet.isGone) outlet.drop();
+    else if (handler) handler(context, exchange, session);
+    else if (!callUnknown(context, exchange, session)) answerError(exchange, unknownMethod(method));
+  };
+  if (session.isEntered) return go();
+  context.profiles.enter(session).then(
+    () => orFail(context, message, outlet, go),
+    (error) => fail(context, message, outlet, error),
+  );
+}
+
+/** Tasks are an extension here. Nobody who has not declared it may use it, and so far nobody else can. */
+function refuseTask(exchange: ModernExchange): void {
+  if (exchange.hasTasks) answerError(exchange, unknownMethod(exchange.message.method));
+  else answerError(exchange, capabilityMissing({ extensions: { [TASKS_EXTENSION]: {} } }));
+}
+
+function orFail(context: ModernContext, message: Message, outlet: ModernOutlet, work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    fail(context, message, outlet, error);
+  }
+}
+
+function fail({ front }: ModernContext, message: Message, outlet: ModernOutlet, cause: unknown): void {
+  if (cause instanceof JsonFault) {
+    front.meter.count("isthmus_refused_total", "message");
+    return outlet.answer(ambiguousAnswer(message.id, cause), 400);
+  }
+  if (GatewayError.is(cause)) return outlet.answer(errorAnswer(message.id, "", cause, ""), 503);
+  front.log.error("request failed inside the gateway", { method: message.method, cause });
+  outlet.answer(errorText(message.id, { code: -32603, message: "The gateway failed." }));
+}

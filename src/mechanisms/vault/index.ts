@@ -1,0 +1,1 @@
+export { createSeal } from "./seal.ts";

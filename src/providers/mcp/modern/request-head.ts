@@ -1,0 +1,32 @@
+/** The headers of a request of 2026-07-28. They repeat what its body says, so that others on the way need not read it. */
+import { decodeString, headerLine, type Payload, stringOf } from "../../../contract/index.ts";
+import {
+  encodeHeader,
+  NAMED_METHODS,
+  type ParamHeader,
+  paramText,
+  revision20260728,
+} from "../../../wire/mcp/2026-07-28/index.ts";
+
+const VERSION_LINE = headerLine("MCP-Protocol-Version", revision20260728.version);
+
+/** `params` as they are sent; `headers`: the annotated arguments of the tool that is called. */
+export function requestHead(method: string, params: Payload, headers: readonly ParamHeader[]): string {
+  let head = VERSION_LINE + headerLine("Mcp-Method", encodeHeader(method));
+  const nameKey = Object.hasOwn(NAMED_METHODS, method) ? NAMED_METHODS[method] : undefined;
+  const name = nameKey === undefined ? undefined : decodeString(params.at([nameKey]));
+  if (name !== undefined) head += headerLine("Mcp-Name", encodeHeader(name));
+  for (const header of headers) head += paramLine(header, params);
+  return head;
+}
+
+function paramLine({ name, path }: ParamHeader, params: Payload): string {
+  const json = params.at(["arguments", ...path]);
+  const text = json === undefined ? undefined : textOfArgument(json);
+  return text === undefined ? "" : headerLine(`Mcp-Param-${name}`, encodeHeader(text));
+}
+
+function textOfArgument(json: string): string | undefined {
+  // As a number a long integer would become another one.
+  return /^-?\d+$/.test(json) ? json : paramText(JSON.parse(stringOf(json)));
+}

@@ -1,0 +1,11 @@
+export {
+  addEnvelope,
+  ENVELOPE_KEYS,
+  type Envelope,
+  readEnvelope,
+  SERVER_INFO,
+  SUBSCRIPTION_ID,
+  stripEnvelope,
+} from "./envelope.ts";
+export { decodeHeader, encodeHeader, NAMED_METHODS, type ParamHeader, paramHeaders, paramText } from "./headers.ts";
+export { revision20260728 } from "./revision.ts";
