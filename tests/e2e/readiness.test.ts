@@ -1,6 +1,7 @@
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { helloServer, startGateway } from "./kit/gateway.ts";
-import { Program } from "./kit/program.ts";
+import { Program, ROOT } from "./kit/program.ts";
 import { openSession, post, toolCall } from "./kit/rpc.ts";
 
 async function readiness(origin: string): Promise<{ status: number; body: { status: string } }> {
@@ -49,5 +50,30 @@ describe("/readyz", () => {
     expect((await readiness(gateway.origin)).status).toBe(503);
     expect((await running).status).toBe(200);
     expect(await gateway.program.exited).toBe(0);
+  });
+});
+
+describe("a drain", () => {
+  test("does not wait for a client that was asked for input and may never come back", async () => {
+    const server = join(ROOT, "src/providers/mcp/fixtures/stdio-server.mjs");
+    const config = `[[servers]]\nid = "asks"\nera = "2025"\ncommand = ${JSON.stringify(process.execPath)}\nargs = [${JSON.stringify(server)}]\n`;
+    await using gateway = await startGateway({ config });
+    const _meta = {
+      "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+      "io.modelcontextprotocol/clientCapabilities": { elicitation: { form: {} } },
+    };
+    const headers = {
+      "mcp-protocol-version": "2026-07-28",
+      "mcp-method": "tools/call",
+      "mcp-name": "asks.ask",
+    };
+    const asked = await post(
+      gateway.url,
+      { id: 1, method: "tools/call", params: { name: "asks.ask", arguments: {}, _meta } },
+      headers,
+    );
+    expect(asked.messages[0]?.result).toMatchObject({ resultType: "input_required" });
+    // `stop` kills what has not ended after half of the drain: then there is no exit code.
+    expect(await gateway.stop()).toBe(0);
   });
 });
