@@ -22,7 +22,12 @@ const CONFIG: McpFrontConfig = {
 
 const BOTH = "application/json, text/event-stream";
 
-export type Answer = { status: number; headers: IncomingHttpHeaders; text: string; json: () => Record<string, never> };
+export type Answer = {
+  status: number;
+  headers: IncomingHttpHeaders;
+  text: string;
+  json: <T = Record<string, never>>() => T;
+};
 
 /** A response that is read as it comes. */
 export class OpenStream {
@@ -146,7 +151,7 @@ export async function mcpRig(options: { config?: Partial<McpFrontConfig>; view?:
     const stream = await open(sent);
     await stream.ended();
     const { status, headers, text } = stream;
-    return { status, headers, text, json: () => JSON.parse(text) as Record<string, never> };
+    return { status, headers, text, json: <T>() => JSON.parse(text) as T };
   }
 
   async function initialize(version = "2025-11-25", capabilities: object = {}): Promise<Record<string, string>> {

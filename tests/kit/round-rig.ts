@@ -47,7 +47,7 @@ export async function roundRig(options: Parameters<typeof mcpRig>[0] = {}) {
     await until(() => rig.runs.started.length > before);
     rig.runs.last.write({ type: "ask", asks });
     rig.time.advance(25);
-    return (await answer).json().result as unknown as Asked;
+    return (await answer).json<{ result: Asked }>().result;
   }
 
   /** A call with one question, and its state. */

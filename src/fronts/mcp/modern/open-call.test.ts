@@ -39,7 +39,7 @@ describe("a question in a call", () => {
     rig.time.advance(20);
     run.write({ type: "ask", asks: [{ ...ask("c", "roots"), input: payload("") }] });
     rig.time.advance(25);
-    const { inputRequests } = (await answer).json().result as unknown as Asked;
+    const { inputRequests } = (await answer).json<{ result: Asked }>().result;
     expect(Object.keys(inputRequests)).toEqual(["a", "b", "c"]);
     expect(inputRequests.c).toEqual({ method: "roots/list", params: {} });
   });
@@ -52,11 +52,11 @@ describe("a question in a call", () => {
       rig.runs.last.write({ type: "ask", asks: [ask(`k${at}`)] });
       rig.time.advance(20);
     }
-    expect(Object.keys(((await slow).json().result as unknown as Asked).inputRequests)).toHaveLength(10);
+    expect(Object.keys((await slow).json<{ result: Asked }>().result.inputRequests)).toHaveLength(10);
     const many = rig.send(modernCall({}, { capabilities: ALL }));
     await until(() => rig.runs.started.length === 2);
     for (let at = 0; at < 16; at++) rig.runs.last.write({ type: "ask", asks: [ask(`k${at}`)] });
-    expect(Object.keys(((await many).json().result as unknown as Asked).inputRequests)).toHaveLength(16);
+    expect(Object.keys((await many).json<{ result: Asked }>().result.inputRequests)).toHaveLength(16);
   });
 
   test("that comes too late for a round is asked in the next", async () => {
@@ -66,7 +66,7 @@ describe("a question in a call", () => {
     const next = rig.send(retry(state, YES));
     await until(() => run.replies.length === 1);
     rig.time.advance(25);
-    const second = (await next).json().result as unknown as Asked;
+    const second = (await next).json<{ result: Asked }>().result;
     expect(Object.keys(second.inputRequests)).toEqual(["late"]);
     expect(second.requestState).not.toBe(state);
   });

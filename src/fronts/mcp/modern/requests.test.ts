@@ -50,7 +50,7 @@ describe("a list", () => {
   test("comes in pages where it does for others", async () => {
     const tools = ["a", "b", "c"].map((name) => ({ kind: "tool", name }) as const);
     await using rig = await mcpRig({ config: { pageSize: 2 }, view: new FakeView(1, [okProvider("one")], tools) });
-    const first = (await rig.send(modern(LIST))).json().result as unknown as { tools: unknown[]; nextCursor: string };
+    const first = (await rig.send(modern(LIST))).json<{ result: { tools: unknown[]; nextCursor: string } }>().result;
     expect(first.tools).toHaveLength(2);
     const second = (await rig.send(modern(LIST, { cursor: first.nextCursor }))).json().result;
     expect(second).toMatchObject({ tools: [{ name: "c" }], ttlMs: 0 });

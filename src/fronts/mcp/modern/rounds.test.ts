@@ -16,7 +16,7 @@ describe("a retry", () => {
     const next = rig.send(retry(first.requestState, { b: { action: "decline" }, unknown: {} }));
     await until(() => run.replies.length === 1);
     rig.time.advance(25);
-    const second = (await next).json().result as unknown as Asked;
+    const second = (await next).json<{ result: Asked }>().result;
     expect(Object.keys(second.inputRequests)).toEqual(["a"]);
     expect(run.replies).toMatchObject([{ answers: [{ key: "b", payload: { text: '{"action":"decline"}' } }] }]);
     run.onReply = () => run.write(endWith({ content: [] }));
@@ -27,7 +27,7 @@ describe("a retry", () => {
   test("without answers gets the same questions and a new state", async () => {
     await using rig = await roundRig();
     const { run, state } = await rig.suspended();
-    const again = (await rig.send(retry(state))).json().result as unknown as Asked;
+    const again = (await rig.send(retry(state))).json<{ result: Asked }>().result;
     expect(Object.keys(again.inputRequests)).toEqual(["q1"]);
     expect(again.requestState).not.toBe(state);
     run.onReply = () => run.write(endWith({ content: [] }));
@@ -203,7 +203,7 @@ describe("a server's own input_required", () => {
   test("goes out with its state under our seal, and comes back to it byte for byte in a new call", async () => {
     await using rig = await roundRig();
     rig.runs.onStart = (run) => run.write(own(STATE));
-    const asked = (await rig.send(modernCall({ x: 1 }, { capabilities: ALL }))).json().result as unknown as Asked;
+    const asked = (await rig.send(modernCall({ x: 1 }, { capabilities: ALL }))).json<{ result: Asked }>().result;
     expect(asked).toMatchObject({ resultType: "input_required", inputRequests: { k: {} } });
     expect(asked.requestState).toMatch(/^k[0-9a-f]{8}\./);
     expect(asked).not.toHaveProperty("content");

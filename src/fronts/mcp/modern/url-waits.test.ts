@@ -18,7 +18,7 @@ const BOTH = { u1: { action: "accept" }, u2: { action: "accept" } };
 async function urlRig() {
   const rig = await roundRig();
   rig.runs.onStart = (run) => run.write(NEEDED);
-  const asked = (await rig.send(modernCall({ x: 1 }, { capabilities: ALL }))).json().result as unknown as Asked;
+  const asked = (await rig.send(modernCall({ x: 1 }, { capabilities: ALL }))).json<{ result: Asked }>().result;
   const { session } = rig.runs.last.call;
   const complete = (id: string): void => {
     const params = payload(jsonText({ elicitationId: id }));
