@@ -28,6 +28,8 @@ export interface Call {
   readonly parent?: string;
   /** Another call's run that this one speaks about: the task it polls, the question it answers. */
   readonly resumes?: string;
+  /** The caller can be sent away with a task: a provider that makes one of the call says so with `keepMs`. */
+  readonly mayDefer?: boolean;
   readonly life: Life;
   /** Aborts on cancel, deadline and shutdown. Made when first asked for: most calls never need it. */
   readonly signal: AbortSignal;
@@ -43,8 +45,17 @@ export type Answer = { readonly key: string; readonly outcome: "result" | "fault
 export type CallState = "submitted" | "working" | "input-required" | "degraded" | "polling";
 
 export type CallEvent =
-  /** polling: the provider hung up and will be asked again after `retryMs`; a reader may be sent away to do the same. */
-  | { readonly type: "status"; readonly state: CallState; readonly message?: string; readonly retryMs?: number }
+  /**
+   * polling: the provider hung up and will be asked again after `retryMs`; a reader may be sent away to do the same.
+   * `keepMs`: the provider sees the call through as a task of its own, for that long; it holds no slot meanwhile.
+   */
+  | {
+      readonly type: "status";
+      readonly state: CallState;
+      readonly message?: string;
+      readonly retryMs?: number;
+      readonly keepMs?: number;
+    }
   | { readonly type: "progress"; readonly payload: Payload }
   | { readonly type: "chunk"; readonly payload: Payload }
   | { readonly type: "artifact"; readonly payload: Payload }

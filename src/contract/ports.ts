@@ -64,6 +64,8 @@ export interface ViewList {
   slice(from: number, to: number): string;
   /** Further members of the list result, each as `"key":value`, joined by commas; only where one provider stands behind. */
   readonly extras: string;
+  /** The same entries as callers of an older dialect see them; itself where nothing differs. */
+  readonly older: ViewList;
 }
 
 export type ProviderFacts = {
@@ -98,6 +100,7 @@ export type CallOrder = {
   readonly life: Life;
   readonly parent?: string;
   readonly resumes?: string;
+  readonly mayDefer?: boolean;
   /** Instead of the provider's own limit: for calls that wait by nature, such as the result of a task. */
   readonly timeoutMs?: number;
 };
@@ -127,6 +130,8 @@ export interface Run {
   /** Gives the events after `cursor` (-1: all) and then those that come. The former reader is detached. */
   attach(reader: Reader, cursor: number): Attachment;
   reply(reply: CallReply): void;
+  /** Gives the call this long from now on: its caller was sent away with a task. */
+  extend(ms: number): void;
   /** `payload`: the caller's own words, as in `CallReply`. */
   cancel(reason?: string, payload?: Payload): void;
 }

@@ -15,7 +15,18 @@ export type Primitive = {
   readonly definition: Payload;
   /** Repeating the call does no harm: it only reads, or is declared idempotent. Decides what may be retried. */
   readonly repeatable: boolean;
+  /** Whether and how a call on it can outlast its caller, as a task. */
+  readonly outlasts?: Outlasting;
+  /** The list entry as callers of an older dialect see it, where that differs. */
+  readonly older?: Payload;
 };
+
+/**
+ * own: the provider has tasks that clients of its dialect ask it about;
+ * told: the provider says so when it has made one, and sees it through to its end;
+ * slow: it merely takes long, and the operator lets the gateway make a task of that.
+ */
+type Outlasting = "own" | "told" | "slow";
 
 /** Everything of one kind that a provider offers to one scope. A new offer replaces the former one whole. */
 export type Offer = {

@@ -55,6 +55,7 @@ class Attempt implements Out, RunControl {
   #tries: number;
   #isEnded = false;
   #isDone = false;
+  #hasSlot = false;
   #hasWritten = false;
   #timer: Timer | undefined;
   #timeLeft: number;
@@ -70,7 +71,13 @@ class Attempt implements Out, RunControl {
   /** Waits in line for a slot. A call that waits can still be cancelled: its signal leaves the line. */
   async queue(): Promise<void> {
     const { call, run, target } = this.#parts;
-    run.control = { abort: (error) => (run.call as LiveCall).abortSignal(error), asking: () => undefined };
+    run.control = {
+      abort: (error) => (run.call as LiveCall).abortSignal(error),
+      asking: () => undefined,
+      extend: (ms) => {
+        this.#timeLeft = ms;
+      },
+    };
     const waitedFrom = this.#parts.options.clock.now();
     await target.slots.take(call.signal);
     // The deadline starts at dispatch.
@@ -83,6 +90,7 @@ class Attempt implements Out, RunControl {
   /** Has a slot. Resolves when the provider is through with the call, or was cut off. */
   go(): Promise<void> {
     this.#parts.run.control = this;
+    this.#hasSlot = true;
     this.#arm();
     const promise = new Promise<void>((resolve) => {
       this.#resolve = resolve;
@@ -114,10 +122,16 @@ class Attempt implements Out, RunControl {
     if (this.#isDone) return;
     this.#isDone = true;
     this.#disarm();
-    const { run, target } = this.#parts;
+    const { run } = this.#parts;
     if (run.control === this) run.control = undefined;
-    target.slots.free();
+    this.#freeSlot();
     this.#resolve();
+  }
+
+  #freeSlot(): void {
+    if (!this.#hasSlot) return;
+    this.#hasSlot = false;
+    this.#parts.target.slots.free();
   }
 
   write(event: CallEvent): boolean {
@@ -131,6 +145,7 @@ class Attempt implements Out, RunControl {
       this.#isEnded = true;
       if (event.outcome === "task") options.onTask(call, event.ttlMs ?? 0);
     } else if (event.type === "error") this.#isEnded = true;
+    else if (event.type === "status" && event.keepMs !== undefined) this.#freeSlot();
     const hasRoom = out.write(event);
     // The end lets go of the slot even if the provider's promise never settles.
     if (this.#isEnded) this.#done();
@@ -163,6 +178,13 @@ class Attempt implements Out, RunControl {
   asking(isAsking: boolean): void {
     if (isAsking) this.#disarm();
     else this.#arm();
+  }
+
+  extend(ms: number): void {
+    const isPaused = this.#timer === undefined;
+    this.#disarm();
+    this.#timeLeft = ms;
+    if (!isPaused) this.#arm();
   }
 
   #arm(): void {

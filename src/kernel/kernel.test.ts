@@ -143,6 +143,33 @@ describe("dispatch", () => {
     expect(run.isEnded).toBe(true);
   });
 
+  test("gives back the slot of a call that goes on as the provider's task, and takes it only once", async () => {
+    const { kernel, order, provider, scripted } = await started({ concurrency: 1 });
+    scripted.write({ type: "status", state: "working", keepMs: 60_000 });
+    const second = kernel.runs.start(order("p.tool"), reader());
+    await flush();
+    expect(provider.calls.has(second.id)).toBe(true);
+    scripted.write(end);
+    const third = kernel.runs.start(order("p.tool"), reader());
+    await flush();
+    expect(provider.calls.has(third.id)).toBe(false);
+  });
+
+  test("ends an extended call at its new deadline, also when it was extended while a question waited", async () => {
+    const { run, first, scripted, time } = await started({ timeoutMs: 1000 });
+    run.extend(5000);
+    time.advance(4000);
+    expect(first.events).toEqual([]);
+    scripted.write({ type: "ask", asks: [ask] });
+    run.extend(2000);
+    time.advance(10_000);
+    run.reply({ type: "answer", answers: [{ key: "a1", outcome: "result", payload: payload("{}") }] });
+    time.advance(1900);
+    expect(run.isEnded).toBe(false);
+    time.advance(200);
+    expect(codeOf(first.events.at(-1))).toBe("DEADLINE_PASSED");
+  });
+
   test("frees the slot of a provider that ignores cancel after five seconds", async () => {
     const { run, kernel, order, provider, time, meter, scripted } = await started({ concurrency: 1 });
     run.cancel();
@@ -275,6 +302,21 @@ describe("the catalog", () => {
     const after = kernel.catalog.view("");
     expect(after.list("tool")).toBe(before);
     expect(after.providers[0]).toMatchObject({ status: "unreachable", message: "gone" });
+  });
+
+  test("shows callers of an older dialect their own entries, under the same names and in the same order", async () => {
+    const provider = new ScriptedProvider("p", ["a", "b"]);
+    const { kernel } = await testKernel([provider, new ScriptedProvider("q", ["c"])]);
+    const list = kernel.catalog.view("").list("tool");
+    expect(list.older).toBe(list);
+    const older = payload('{"name":"b","old":true}');
+    const primitives = [toolNamed("a"), { ...toolNamed("b"), older }];
+    provider.host?.offer("shared", [{ kind: "tool", primitives, extras: "" }]);
+    const changed = kernel.catalog.view("").list("tool");
+    expect(changed.slice(1, 2)).not.toContain("old");
+    expect(changed.older.slice(1, 2)).toBe('{"name":"p.b","old":true}');
+    expect([changed.older.slice(0, 1), changed.older.slice(2, 3)]).toEqual([changed.slice(0, 1), changed.slice(2, 3)]);
+    expect(kernel.catalog.view("q").list("tool").older).toBe(kernel.catalog.view("q").list("tool"));
   });
 
   test("does not wait for a slow provider beyond its patience", async () => {

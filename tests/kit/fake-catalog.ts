@@ -31,10 +31,13 @@ export class FakeView implements View {
     const known = this.#lists.get(kind);
     if (known) return known;
     const texts = this.#primitives.filter((one) => one.kind === kind).map(definitionOf);
-    const list = {
+    const list: ViewList = {
       count: texts.length,
       slice: (from: number, to: number) => texts.slice(from, to).join(","),
       extras: this.#extras,
+      get older() {
+        return list;
+      },
     };
     this.#lists.set(kind, list);
     return list;

@@ -25,6 +25,7 @@ export class FakeRun implements Run {
   #isFull = false;
   isEnded = false;
   cancelled: string | undefined;
+  extendedTo: number | undefined;
 
   constructor(order: CallOrder) {
     this.order = order;
@@ -41,6 +42,10 @@ export class FakeRun implements Run {
   /** Whether a reader is attached. */
   get isRead(): boolean {
     return this.#reader !== undefined;
+  }
+
+  extend(ms: number): void {
+    this.extendedTo = ms;
   }
 
   write(event: CallEvent): void {

@@ -1,20 +1,27 @@
 import type { ViewList } from "../../contract/index.ts";
-import type { ViewPart } from "./view-part.ts";
 
 /** Several providers' parts as one list. */
 export class JoinedList implements ViewList {
-  readonly parts: readonly ViewPart[];
+  readonly parts: readonly ViewList[];
   readonly count: number;
   // Result-level members belong to one server's answer; nobody could say whose they are in a list of several.
   readonly extras = "";
   #whole: string | undefined;
+  #older: JoinedList | undefined;
 
-  constructor(parts: readonly ViewPart[]) {
+  constructor(parts: readonly ViewList[]) {
     this.parts = parts;
     this.count = parts.reduce((sum, part) => sum + part.count, 0);
   }
 
-  shows(parts: readonly ViewPart[]): boolean {
+  get older(): JoinedList {
+    this.#older ??= this.shows(this.parts.map((part) => part.older))
+      ? this
+      : new JoinedList(this.parts.map((part) => part.older));
+    return this.#older;
+  }
+
+  shows(parts: readonly ViewList[]): boolean {
     return parts.length === this.parts.length && parts.every((part, index) => part === this.parts[index]);
   }
 

@@ -42,7 +42,10 @@ function keyOf(offers: Partial<Record<ListedKind, Offer>>): string {
     if (!offer) continue;
     hash.update(`${kind}\0${offer.extras}\0`);
     for (const primitive of offer.primitives) {
-      hash.update(primitive.definition.text, "latin1").update(primitive.repeatable ? "\0r" : "\0");
+      const { definition, older, outlasts = "" } = primitive;
+      hash.update(definition.text, "latin1").update(primitive.repeatable ? "\0r" : "\0");
+      if (older) hash.update(older.text, "latin1");
+      hash.update(`\0${outlasts}\0`);
     }
   }
   return hash.digest("base64");

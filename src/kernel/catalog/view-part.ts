@@ -6,9 +6,11 @@ import {
   type ListedKind,
   type Next,
   type Offer,
+  type Payload,
   type Primitive,
   type ViewList,
 } from "../../contract/index.ts";
+import { EntryTexts } from "./entry-texts.ts";
 import { ViewEntry } from "./view-entry.ts";
 
 export type PartOptions = {
@@ -25,8 +27,8 @@ export class ViewPart implements ViewList {
   readonly #byName = new Map<string, Primitive>();
   readonly #shown: string[] = [];
   readonly #entries = new Map<string, ViewEntry>();
-  #texts: string[] | undefined;
-  #whole: string | undefined;
+  #texts: EntryTexts | undefined;
+  #older: ViewList | undefined;
 
   constructor(kind: ListedKind, options: PartOptions) {
     this.#options = options;
@@ -56,20 +58,24 @@ export class ViewPart implements ViewList {
   }
 
   slice(from: number, to: number): string {
-    if (from === 0 && to >= this.count) {
-      this.#whole ??= this.#definitions().join(",");
-      return this.#whole;
-    }
-    return this.#definitions().slice(from, to).join(",");
+    this.#texts ??= this.#textsOf((primitive) => primitive.definition);
+    return this.#texts.slice(from, to);
   }
 
-  #definitions(): string[] {
-    this.#texts ??= this.#options.offer.primitives.map((primitive, index) => {
+  get older(): ViewList {
+    this.#older ??= this.primitives.some((primitive) => primitive.older)
+      ? this.#textsOf((primitive) => primitive.older ?? primitive.definition)
+      : this;
+    return this.#older;
+  }
+
+  #textsOf(definitionOf: (primitive: Primitive) => Payload): EntryTexts {
+    const texts = this.primitives.map((primitive, index) => {
       const shown = this.#shown[index] as string;
-      if (shown === primitive.name) return primitive.definition.text;
-      return primitive.definition.splice(["name"], jsonText(shown)).text;
+      const definition = definitionOf(primitive);
+      return shown === primitive.name ? definition.text : definition.splice(["name"], jsonText(shown)).text;
     });
-    return this.#texts;
+    return new EntryTexts(texts, this.extras);
   }
 
   find(name: string): Entry | undefined {

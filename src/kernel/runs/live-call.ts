@@ -18,6 +18,7 @@ export class LiveCall implements Call {
   readonly life: Call["life"];
   declare readonly parent?: string;
   declare readonly resumes?: string;
+  declare readonly mayDefer?: boolean;
   #controller: AbortController | undefined;
   #reason: Error | undefined;
 
@@ -33,6 +34,7 @@ export class LiveCall implements Call {
     this.life = order.life;
     if (order.parent !== undefined) this.parent = order.parent;
     if (order.resumes !== undefined) this.resumes = order.resumes;
+    if (order.mayDefer !== undefined) this.mayDefer = order.mayDefer;
   }
 
   /** The id cannot be guessed, and says where the run stands in the table of open ones. */

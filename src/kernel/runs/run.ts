@@ -38,6 +38,8 @@ export interface RunControl {
   abort(error: GatewayError): void;
   /** Questions are open, or the last one was answered: thinking time is not the tool's. */
   asking(isAsking: boolean): void;
+  /** The deadline is this far away now. */
+  extend(ms: number): void;
 }
 
 export class LiveRun implements Run, Out {
@@ -198,6 +200,10 @@ export class LiveRun implements Run, Out {
     this.#mayReturn ||= this.#reader?.keeps === true;
     if (!this.#reader || hasAll)
       this.#owner.finished(this, this.#mayReturn || (!hasAll && this.call.life === "detached"));
+  }
+
+  extend(ms: number): void {
+    this.control?.extend(ms);
   }
 
   reply(reply: CallReply): void {
