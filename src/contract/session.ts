@@ -7,6 +7,8 @@ export type Principal = { readonly id: string };
 export interface SessionRef {
   readonly id: string;
   readonly principal: Principal;
+  /** The revision its client speaks, as in the origin of a call. */
+  readonly protocol: string;
   /** The client's declared capabilities, as it wrote them; a per-client upstream is told exactly these. */
   readonly capabilities: Payload;
   readonly clientInfo: Payload;

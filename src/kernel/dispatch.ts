@@ -18,10 +18,14 @@ import type { LiveRun, RunControl } from "./runs/run.ts";
 import type { Slots } from "./slots.ts";
 
 const CUT_OFF_MS = 5_000;
+/** A front may give up a question before we do: it knows how to tell whoever asked. */
+const GRACE_MS = 1_000;
 
 export type DispatchOptions = {
   readonly clock: Clock;
   readonly timers: Timers;
+  /** How long a question may wait for its answer. */
+  readonly inputMs: number;
   readonly find: (provider: string) => DispatchTarget | undefined;
   readonly onTask: (call: Call, ttlMs: number) => void;
   readonly onLate: (call: Call) => void;
@@ -59,7 +63,8 @@ class Attempt implements Out, RunControl {
   #hasWritten = false;
   #timer: Timer | undefined;
   #timeLeft: number;
-  #armedAt = 0;
+  /** Since when the time of the deadline runs; unset while it stands still. */
+  #armedAt: number | undefined;
   #resolve: () => void = () => undefined;
 
   constructor(parts: AttemptParts) {
@@ -176,15 +181,29 @@ class Attempt implements Out, RunControl {
   }
 
   asking(isAsking: boolean): void {
-    if (isAsking) this.#disarm();
+    if (this.#isEnded) return;
+    this.#disarm();
+    if (isAsking) this.#awaitAnswer();
     else this.#arm();
   }
 
   extend(ms: number): void {
-    const isPaused = this.#timer === undefined;
+    if (this.#isEnded) return;
+    const isAsking = this.#armedAt === undefined;
     this.#disarm();
     this.#timeLeft = ms;
-    if (!isPaused) this.#arm();
+    if (isAsking) this.#awaitAnswer();
+    else this.#arm();
+  }
+
+  /** Whoever was asked may be gone for good. The questions of a task may wait as long as the task. */
+  #awaitAnswer(): void {
+    const { call, options } = this.#parts;
+    const least = options.inputMs + GRACE_MS;
+    const mayOutlast = call.life === "detached" || call.mayDefer === true;
+    const message = "The server's question was not answered in time.";
+    const giveUp = () => this.abort(new GatewayError("DEADLINE_PASSED", { message }));
+    this.#timer = options.timers.after(mayOutlast ? Math.max(least, this.#timeLeft) : least, giveUp);
   }
 
   #arm(): void {
@@ -197,7 +216,9 @@ class Attempt implements Out, RunControl {
   /** Stops the clock of the deadline: the call is over, or waits for a person. */
   #disarm(): void {
     if (!this.#timer) return;
-    if (!this.#isEnded) this.#timeLeft -= this.#parts.options.clock.now() - this.#armedAt;
+    if (this.#armedAt !== undefined && !this.#isEnded)
+      this.#timeLeft -= this.#parts.options.clock.now() - this.#armedAt;
+    this.#armedAt = undefined;
     this.#timer.cancel();
     this.#timer = undefined;
   }

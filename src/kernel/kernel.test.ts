@@ -1,7 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { ScriptedProvider, toolNamed } from "../../tests/kit/scripted-provider.ts";
 import { flush, testKernel } from "../../tests/kit/test-kernel.ts";
-import { type Ask, type CallEvent, GatewayError, payload, type Reader, type SessionRef } from "../contract/index.ts";
+import {
+  type Ask,
+  type CallEvent,
+  GatewayError,
+  type Life,
+  payload,
+  type Reader,
+  type SessionRef,
+} from "../contract/index.ts";
 
 const LIMITS = { maxEvents: 8, maxBytes: 100_000 };
 const ask: Ask = { key: "a1", kind: "elicit", method: "elicitation/create", input: payload("{}") };
@@ -20,7 +28,7 @@ const end: CallEvent = { type: "end", outcome: "result", payload: payload("{}") 
 const codeOf = (event: CallEvent | undefined) => (event?.type === "error" ? event.error.code : event?.type);
 
 async function started(
-  options: Parameters<typeof testKernel>[1] & { life?: "bound" | "resumable"; reader?: ReturnType<typeof reader> } = {},
+  options: Parameters<typeof testKernel>[1] & { life?: Life; reader?: ReturnType<typeof reader> } = {},
 ) {
   const provider = new ScriptedProvider("p", ["tool"]);
   const kit = await testKernel([provider], { journal: LIMITS, ...options });
@@ -140,6 +148,27 @@ describe("dispatch", () => {
     time.advance(900);
     expect(run.isEnded).toBe(false);
     time.advance(200);
+    expect(run.isEnded).toBe(true);
+  });
+
+  test("gives up a call whose question nobody answers, a moment after the fronts would have", async () => {
+    const { run, first, scripted, time } = await started({ timeoutMs: 5_000, inputMs: 20_000 });
+    scripted.write({ type: "ask", asks: [ask] });
+    time.advance(20_900);
+    expect(run.isEnded).toBe(false);
+    time.advance(200);
+    expect(codeOf(first.events.at(-1))).toBe("DEADLINE_PASSED");
+    expect(scripted.replies).toMatchObject([{ type: "cancel" }]);
+    time.advance(5_001);
+    expect(time.pending).toBe(1); // the run is kept for its reader
+  });
+
+  test("lets the question of a task wait as long as the task", async () => {
+    const { run, scripted, time } = await started({ life: "detached", timeoutMs: 60_000, inputMs: 1_000 });
+    scripted.write({ type: "ask", asks: [ask] });
+    time.advance(59_000);
+    expect(run.isEnded).toBe(false);
+    time.advance(1_100);
     expect(run.isEnded).toBe(true);
   });
 

@@ -35,6 +35,8 @@ export type KernelOptions = {
   readonly stages: readonly StageFactory[];
   readonly journal?: JournalLimits;
   readonly keepMs?: number;
+  /** How long a question in a call may wait for its answer. */
+  readonly inputMs?: number;
   readonly patienceMs?: number;
 };
 
@@ -51,6 +53,7 @@ export interface Kernel {
 }
 
 const DEFAULT_TIMEOUT_MS = 300_000;
+const DEFAULT_INPUT_MS = 600_000;
 
 export function createKernel(options: KernelOptions): Kernel {
   const { clock, timers, log, meter, sessions } = options;
@@ -69,6 +72,7 @@ export function createKernel(options: KernelOptions): Kernel {
   const dispatch = createDispatch({
     clock,
     timers,
+    inputMs: options.inputMs ?? DEFAULT_INPUT_MS,
     find: (provider) => byId.get(provider),
     onTask: (call, ttlMs) => runs.recordTask(call, ttlMs),
     onLate: (call) => runs.late(call),

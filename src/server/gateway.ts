@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Log, ProviderStatus } from "../contract/index.ts";
 import { createGate, createMcpFront, type McpFrontConfig, type StdioOptions } from "../fronts/mcp/index.ts";
 import { createKernel } from "../kernel/index.ts";
+import { KeptTasks } from "../mechanisms/runs/index.ts";
 import { createSessions } from "../mechanisms/sessions/index.ts";
 import { createSeal } from "../mechanisms/vault/index.ts";
 import { createWatchdog } from "../providers/mcp/index.ts";
@@ -43,17 +44,21 @@ export function createGateway(config: Config, { log, env }: { log: Log; env: Env
   const metrics = new Metrics();
   const timers = new TimerWheel({ clock: systemClock, onError: (cause) => log.error("timer failed", { cause }) });
   const ports: Ports = { clock: systemClock, timers, log, meter: metrics };
-  const sessions = createSessions(ports);
-  const kernel = createKernel({ ...ports, sessions, stages: listStages(ports) });
+  const { inputTimeoutMs, sessionIdleMs, resumeWindowMs } = config.gateway;
+  const sessions = createSessions({ ...ports, idleMs: sessionIdleMs });
+  const stages = listStages(ports);
+  const kernel = createKernel({ ...ports, sessions, stages, keepMs: resumeWindowMs, inputMs: inputTimeoutMs });
   const watchdog = createWatchdog();
   for (const server of config.servers) {
     const provider = PROVIDERS[server.transport](server, { ...ports, parentEnv: env, watchdog, version: VERSION });
     const { segment, concurrency, timeoutMs } = server;
     kernel.mount(provider, { segment, concurrency, timeoutMs });
   }
+  const tasks = new KeptTasks(ports);
   const front = createMcpFront({
     ...ports,
     sessions,
+    tasks,
     catalog: kernel.catalog,
     runs: kernel.runs,
     keys: createSeal(sealOptions(config.gateway)),
@@ -112,6 +117,7 @@ export function createGateway(config: Config, { log, env }: { log: Log; env: Env
     await kernel.close();
     life.abort();
     front.close();
+    tasks.close();
     sessions.close();
     await http.close();
     watchdog.close();
@@ -156,6 +162,7 @@ function frontConfig({
   allowedOrigins,
   pageSize,
   maxBodyBytes,
+  inputTimeoutMs,
   listen,
 }: GatewayConfig): McpFrontConfig {
   return {
@@ -164,6 +171,7 @@ function frontConfig({
     allowedHosts: [...allowedHosts, listen.host],
     allowedOrigins,
     maxBody: maxBodyBytes,
+    inputMs: inputTimeoutMs,
     serverInfo: { name: "isthmus", version: VERSION },
     ...(pageSize !== undefined && { pageSize }),
   };

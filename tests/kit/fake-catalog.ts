@@ -4,6 +4,7 @@ import type {
   Entry,
   ListedKind,
   Payload,
+  Primitive,
   ProviderFacts,
   SessionRef,
   View,
@@ -11,7 +12,14 @@ import type {
 } from "../../src/contract/index.ts";
 import { payload, textOf } from "../../src/contract/index.ts";
 
-export type FakePrimitive = { kind: ListedKind; name: string; own?: string; provider?: string; definition?: string };
+export type FakePrimitive = {
+  kind: ListedKind;
+  name: string;
+  own?: string;
+  provider?: string;
+  definition?: string;
+  outlasts?: NonNullable<Primitive["outlasts"]>;
+};
 
 export class FakeView implements View {
   readonly version: number;
@@ -49,7 +57,9 @@ export class FakeView implements View {
     const own = found.own ?? found.name;
     const target = { provider: found.provider ?? this.providers[0]?.id ?? "one", kind, name: own };
     const definition = payload(definitionOf(found));
-    return { name, target, primitive: { kind, name: own, definition, repeatable: false } };
+    const { outlasts } = found;
+    const primitive = { kind, name: own, definition, repeatable: false, ...(outlasts && { outlasts }) };
+    return { name, target, primitive };
   }
 
   raw(provider: string, method: string): Entry | undefined {

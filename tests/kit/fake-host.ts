@@ -121,6 +121,7 @@ export function fakeSession(id: string, parts: SessionParts = {}): SessionRef {
   return {
     id,
     principal: { id: `user-of-${id}` },
+    protocol: "test",
     capabilities: payload(textOf(JSON.stringify(capabilities))),
     clientInfo: payload('{"name":"test-client","version":"1"}'),
     canBeAsked: "elicitation" in capabilities || "sampling" in capabilities || "roots" in capabilities,

@@ -1,8 +1,16 @@
 /** The MCP front on a loopback port over fakes, and a client for it that shows what is on the wire. */
 import { type IncomingHttpHeaders, type IncomingMessage, request } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type CallEvent, type HttpRequest, type HttpResponse, jsonText, payload } from "../../src/contract/index.ts";
+import {
+  type CallEvent,
+  type HttpRequest,
+  type HttpResponse,
+  jsonText,
+  type Keys,
+  payload,
+} from "../../src/contract/index.ts";
 import { createMcpFront, type McpFrontConfig } from "../../src/fronts/mcp/index.ts";
+import { KeptTasks } from "../../src/mechanisms/runs/index.ts";
 import { createSessions } from "../../src/mechanisms/sessions/index.ts";
 import { createSeal } from "../../src/mechanisms/vault/index.ts";
 import { HttpListener } from "../../src/server/http/index.ts";
@@ -17,6 +25,7 @@ const CONFIG: McpFrontConfig = {
   allowedHosts: [],
   allowedOrigins: [],
   maxBody: 64 * 1024,
+  inputMs: 600_000,
   serverInfo: { name: "isthmus", version: "0.0.0" },
 };
 
@@ -101,7 +110,9 @@ export type SendOptions = {
   signal?: AbortSignal;
 };
 
-export async function mcpRig(options: { config?: Partial<McpFrontConfig>; view?: FakeView; idleMs?: number } = {}) {
+export async function mcpRig(
+  options: { config?: Partial<McpFrontConfig>; view?: FakeView; idleMs?: number; keys?: Keys } = {},
+) {
   const time = new ManualTime();
   const meter = new KeptMeter();
   const log = new KeptLog();
@@ -111,8 +122,9 @@ export async function mcpRig(options: { config?: Partial<McpFrontConfig>; view?:
   const [clock, timers] = [time, time];
   const sessions = createSessions({ clock, timers, log, meter, ...(options.idleMs ? { idleMs: options.idleMs } : {}) });
   const config = { ...CONFIG, ...options.config };
-  const keys = createSeal();
-  const front = createMcpFront({ catalog, runs, sessions, clock, timers, log, meter, keys, config });
+  const keys = options.keys ?? createSeal();
+  const tasks = new KeptTasks({ clock, timers, meter });
+  const front = createMcpFront({ catalog, runs, sessions, tasks, clock, timers, log, meter, keys, config });
   function onRequest(incoming: HttpRequest, response: HttpResponse): void {
     const path = incoming.url.split("?")[0] ?? "";
     const kind = path.endsWith("/sse") ? "sse" : path.endsWith("/messages") ? "messages" : "mcp";
@@ -167,6 +179,7 @@ export async function mcpRig(options: { config?: Partial<McpFrontConfig>; view?:
     runs,
     catalog,
     sessions,
+    tasks,
     front,
     port,
     connections: () => listener.connections,
@@ -174,6 +187,7 @@ export async function mcpRig(options: { config?: Partial<McpFrontConfig>; view?:
     send,
     initialize,
     async [Symbol.asyncDispose]() {
+      tasks.close();
       sessions.close();
       front.close();
       await listener.close();

@@ -93,6 +93,44 @@ describe("members", () => {
   });
 });
 
+describe("edited members", () => {
+  const EDITS: readonly (readonly [string, string, string])[] = [
+    ['{"a":1}', "a", "{}"],
+    ['{"a":1,"b":2}', "a", '{"b":2}'],
+    ['{"a":1,"b":2}', "b", '{"a":1}'],
+    ['{ "a" : 1 ,\n "b" : [ ] }', "b", '{ "a" : 1  }'],
+    ['{"b":2}', "a", '{"b":2}'],
+    ["{ }", "a", "{ }"],
+  ];
+  test.each(EDITS)("of %s without %s are %s", (text, key, expected) => {
+    expect(membersAt(text, 0)?.edited([[key]])).toBe(expected);
+  });
+
+  test("are those of the object alone, whatever stands around it", () => {
+    expect(membersAt('[{"a":1,"b":2},3]', 1)?.edited([["a", "[]"], ["b"]])).toBe('{"a":[]}');
+  });
+
+  test("mean what the changes say, and every other member stays as it was written", () => {
+    const members = fc.uniqueArray(fc.tuple(fc.constantFrom("a", "b", "c", "d", "e"), fc.jsonValue()), {
+      selector: ([key]) => key,
+    });
+    const change = fc.tuple(fc.constantFrom("a", "c", "e"), fc.option(fc.constant("[7]"), { nil: undefined }));
+    const changes = fc.uniqueArray(change, { selector: ([key]) => key });
+    fc.assert(
+      fc.property(members, changes, fc.constantFrom(undefined, 2), (given, edits, space) => {
+        const text = textOf(JSON.stringify(Object.fromEntries(given), null, space));
+        const edited = JSON.parse(stringOf(membersAt(text, 0)?.edited(edits) ?? ""));
+        const expected = new Map(given);
+        for (const [key, json] of edits) {
+          if (json === undefined) expected.delete(key);
+          else if (expected.has(key)) expected.set(key, [7]);
+        }
+        expect(edited).toEqual(JSON.parse(JSON.stringify(Object.fromEntries(expected))));
+      }),
+    );
+  });
+});
+
 describe("findMember", () => {
   test("finds a key however it is spelled, among keys that are escaped and repeated", () => {
     const text = '{"x":1,"x":2,"\\u0079":3,"to\\u006ben":4}';

@@ -47,6 +47,29 @@ export class Members {
     return index < 0 ? undefined : this.text.slice(this.#spans[index * 3], this.#spans[index * 3 + 1]);
   }
 
+  /** The object's text with these members replaced, or left out where no text is given; all else byte for byte. */
+  edited(changes: readonly (readonly [key: string, json?: string | undefined])[]): string {
+    const { text } = this;
+    const last = this.#keys.length - 1;
+    let result = "";
+    let copied = this.start;
+    for (let index = 0; index <= last; index++) {
+      const change = changes.find(([key]) => key === this.#keys[index]);
+      if (!change) continue;
+      const at = index * 3;
+      if (change[1] !== undefined) {
+        result += text.slice(copied, this.#spans[at]) + change[1];
+        copied = this.#spans[at + 1] as number;
+      } else {
+        result += text.slice(copied, this.#spans[at + 2]);
+        // With the last member goes the comma before it, with any other the one behind it.
+        if (index === last) result = result.replace(/,\s*$/, "");
+        copied = this.#spans[index === last ? at + 1 : at + 5] as number;
+      }
+    }
+    return result + text.slice(copied, this.end);
+  }
+
   spanOf(key: string): { start: number; end: number; keyStart: number } | undefined {
     const index = this.#keys.indexOf(key);
     if (index < 0) return undefined;

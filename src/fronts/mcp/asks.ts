@@ -1,7 +1,17 @@
 /** Questions to the client: who may be asked what, and how a question looks on the wire. */
-import { type Ask, type AskKind, membersAt, type Payload, payload, type Run } from "../../contract/index.ts";
+import {
+  type Answer,
+  type Ask,
+  type AskKind,
+  membersAt,
+  type Payload,
+  payload,
+  type Run,
+} from "../../contract/index.ts";
 import type { Session } from "../../mechanisms/sessions/index.ts";
 import { requestText } from "../../wire/jsonrpc/index.ts";
+import { olderQuestion } from "../../wire/mcp/bridge/index.ts";
+import { LATEST_REVISION } from "../../wire/mcp/index.ts";
 
 /** What a client must have declared to be asked this. Others pass: we do not know what they need. */
 const NEEDED: Readonly<Partial<Record<AskKind, string>>> = {
@@ -10,9 +20,13 @@ const NEEDED: Readonly<Partial<Record<AskKind, string>>> = {
   roots: "roots",
 };
 
-export function canAsk(session: Session, ask: Ask): boolean {
+/** The question as this client's revision has it; undefined when the client cannot be asked it. */
+export function askFor(session: Session, ask: Ask): Ask | undefined {
   const needed = NEEDED[ask.kind];
-  return needed === undefined || declares(session.capabilities, needed);
+  if (needed !== undefined && !declares(session.capabilities, needed)) return undefined;
+  if (ask.kind !== "elicit" || session.protocol === LATEST_REVISION.version) return ask;
+  const input = olderQuestion(ask.input, session.protocol);
+  return input && { ...ask, input };
 }
 
 /** Whether a client with these capabilities can be asked anything at all. */
@@ -33,7 +47,11 @@ export function askText(id: string, ask: Ask): string {
 
 /** Tells whoever asks that this client cannot be asked, so that it can do without. */
 export function refuseAsk(run: Run, ask: Ask): void {
-  const fault = payload(`{"code":-32601,"message":"The client does not support ${ask.kind} requests here"}`);
   // Not at once: whoever asks is still in the middle of writing the question.
-  queueMicrotask(() => run.reply({ type: "answer", answers: [{ key: ask.key, outcome: "fault", payload: fault }] }));
+  queueMicrotask(() => run.reply({ type: "answer", answers: [refusalOf(ask)] }));
+}
+
+export function refusalOf({ key, kind }: Ask): Answer {
+  const fault = payload(`{"code":-32601,"message":"The client does not support ${kind} requests here"}`);
+  return { key, outcome: "fault", payload: fault };
 }

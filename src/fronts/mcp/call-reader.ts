@@ -13,12 +13,13 @@ import {
 } from "../../contract/index.ts";
 import type { RunningCall, Session } from "../../mechanisms/sessions/index.ts";
 import { answerText, notificationText } from "../../wire/jsonrpc/index.ts";
-import { askText, canAsk, refuseAsk } from "./asks.ts";
+import { KNOWS_ALL_CONTENT, olderContent } from "../../wire/mcp/bridge/index.ts";
+import { askFor, askText, refuseAsk } from "./asks.ts";
 import { passesLevel } from "./log-level.ts";
 import { errorAnswer } from "./mcp-errors.ts";
-import type { Outlet } from "./outlet.ts";
+import type { Outlet, OutletOwner } from "./outlet.ts";
 
-export class CallReader implements Reader, RunningCall {
+export class CallReader implements Reader, RunningCall, OutletOwner {
   readonly session: Session;
   readonly requestId: string;
   readonly method: string;
@@ -78,7 +79,8 @@ export class CallReader implements Reader, RunningCall {
     switch (event.type) {
       case "end":
         this.onEnd?.(event.outcome !== "fault");
-        this.#finish(answerText(this.requestId, event.outcome === "fault" ? "fault" : "result", event.payload));
+        if (event.outcome === "fault") this.#finish(answerText(this.requestId, "fault", event.payload));
+        else this.#finish(answerText(this.requestId, "result", this.#resultOf(event.payload)));
         return true;
       case "error":
         this.onEnd?.(false);
@@ -103,6 +105,12 @@ export class CallReader implements Reader, RunningCall {
       case "artifact":
         return true;
     }
+  }
+
+  /** The result as this client's revision has it. */
+  #resultOf(result: Payload): Payload {
+    const { protocol } = this.session;
+    return protocol < KNOWS_ALL_CONTENT ? olderContent(this.method, result, protocol) : result;
   }
 
   #tell(method: string, payload: Parameters<typeof notificationText>[1]): boolean {
@@ -139,15 +147,16 @@ export class CallReader implements Reader, RunningCall {
   /** The message for this call's own stream, or undefined when the question was dealt with in another way. */
   #question(run: Run, ask: Ask): string | undefined {
     const { session } = this;
+    const asked = askFor(session, ask);
     const known = session.askIdOf(run, ask.key);
-    if (known !== undefined) return session.asks?.get(known)?.isAnswered ? undefined : askText(known, ask);
+    if (asked && known !== undefined) return session.asks?.get(known)?.isAnswered ? undefined : askText(known, asked);
     const canReach = this.outlet.canStream || session.outbox?.isOpen === true;
-    if (session.isEphemeral || !canReach || !canAsk(session, ask)) {
+    if (session.isEphemeral || !canReach || !asked) {
       refuseAsk(run, ask);
       return undefined;
     }
     const id = session.addAsk({ key: ask.key, run, isAnswered: false });
-    const text = askText(id, ask);
+    const text = askText(id, asked);
     if (this.outlet.canStream) return text;
     session.outbox?.push({ type: "ask", text, key: `ask ${id}` });
     return undefined;

@@ -28,8 +28,13 @@ export function viewOf(front: FrontContext, session: Session): View {
   return front.catalog.view(session.catalog, session.isEphemeral ? undefined : session);
 }
 
-/** A call on the primitive that `params` names. */
-export function callPrimitive(front: FrontContext, exchange: Exchange, route: CallRoute): void {
+/** A call on the primitive that `params` names. `begin`: how calls of this kind are started. */
+export function callPrimitive(
+  front: FrontContext,
+  exchange: Exchange,
+  route: CallRoute,
+  begin: Begin = startCall,
+): void {
   const { session, message } = exchange;
   const key = route.path[0] as string;
   const name = decodeString(message.members?.textOf(key));
@@ -38,7 +43,7 @@ export function callPrimitive(front: FrontContext, exchange: Exchange, route: Ca
   if (!entry) return unknownTarget(exchange, name);
   const own = ownName(entry, name);
   const input = own === name ? message.body : renamed(message, key, own);
-  if (route.verb !== "subscribe") return void startCall(front, exchange, { entry, verb: route.verb, input });
+  if (route.verb !== "subscribe") return void begin(front, exchange, { entry, verb: route.verb, input });
   subscribe(front, exchange, { entry, verb: route.verb, input }, { provider: entry.target.provider, shown: name, own });
 }
 
@@ -60,6 +65,8 @@ export function callCompletion(front: FrontContext, exchange: Exchange): void {
 /** What is started: everything of an order that differs from call to call. */
 export type Start = { entry: Entry; verb: Verb; input: Payload; resumes?: string; timeoutMs?: number };
 
+type Begin = (front: FrontContext, exchange: Exchange, start: Start) => unknown;
+
 /** Starts the run and binds it to the outlet. Undefined: the request's id is in use. */
 export function startCall(
   front: FrontContext,
@@ -68,11 +75,7 @@ export function startCall(
   onEnd?: (isSuccess: boolean) => void,
 ): CallReader | undefined {
   const { session, message, outlet } = exchange;
-  const present = session.runningCall(message.id);
-  if (present && present.run?.isEnded !== true) {
-    outlet.answer(errorText(message.id, { code: -32600, message: "A request with this id is still running" }), -1, 400);
-    return undefined;
-  }
+  if (refuseRepeated(exchange)) return undefined;
   const reader = new CallReader(session, message.id, message.method, tokenOf(message), outlet);
   if (onEnd) reader.onEnd = onEnd;
   session.addRunning(message.id, reader);
@@ -80,7 +83,15 @@ export function startCall(
   return reader;
 }
 
-function orderOf(front: FrontContext, session: Session, message: Message, start: Start): CallOrder {
+/** Whether the request bears the id of one that is not answered yet; it is answered then. */
+export function refuseRepeated({ session, message, outlet }: Exchange): boolean {
+  const present = session.runningCall(message.id);
+  if (!present || present.run?.isEnded === true) return false;
+  outlet.answer(errorText(message.id, { code: -32600, message: "A request with this id is still running" }), -1, 400);
+  return true;
+}
+
+export function orderOf(front: FrontContext, session: Session, message: Message, start: Start): CallOrder {
   return {
     ...start,
     method: message.method,
@@ -109,7 +120,7 @@ export function ownName(entry: Entry, name: string): string {
 }
 
 /** The params with another name, without walking them again. */
-export function renamed(message: Message, key: string, own: string): Payload {
+function renamed(message: Message, key: string, own: string): Payload {
   const members = message.members as Members;
   const span = members.spanOf(key);
   if (!span) return message.body;
@@ -128,6 +139,8 @@ export function tokenOf(message: Message): string | undefined {
 
 /** The progress token in the text of a `_meta` object. */
 export function tokenIn(meta: string): string | undefined {
+  // Its key may be written with escapes.
+  if (!meta.includes('"progressToken"') && !meta.includes("\\")) return undefined;
   const token = payload(meta).at(["progressToken"]);
   return token === undefined || !/^["\d-]/.test(token) ? undefined : token;
 }

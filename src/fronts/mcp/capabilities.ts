@@ -1,5 +1,14 @@
 /** What the gateway declares about itself: what the providers of a view declared, joined. */
-import { type JsonFault, jsonText, type Payload, type ProviderFacts, type View } from "../../contract/index.ts";
+import {
+  decodeString,
+  JsonFault,
+  jsonText,
+  type Payload,
+  type ProviderFacts,
+  payload,
+  type View,
+} from "../../contract/index.ts";
+import { TASKS_EXTENSION } from "../../wire/mcp/2026-07-28/index.ts";
 
 const LISTS = ["tools", "resources", "prompts"] as const;
 
@@ -17,6 +26,30 @@ export function capabilitiesText(view: View): string {
   return jsonText(Object.fromEntries(entries));
 }
 
+/** Whether calls of some tool can go on as tasks, here or at their server. */
+export function canMakeTasks(view: View): boolean {
+  if (view.providers.some(({ about }) => about && hasTasks(about.capabilities))) return true;
+  const { older, count } = view.list("tool");
+  // Most lists have no such word, and then no tool has to be looked at.
+  if (!older.slice(0, count).includes('"taskSupport"')) return false;
+  for (let at = 0; at < count; at++) {
+    const name = decodeString(payload(older.slice(at, at + 1)).at(["name"]));
+    if (name !== undefined && view.resolve("tool", name)?.primitive.outlasts !== undefined) return true;
+  }
+  return false;
+}
+
+function hasTasks(capabilities: Payload): boolean {
+  try {
+    const own =
+      capabilities.at(["tasks", "requests", "tools", "call"]) ?? capabilities.at(["extensions", TASKS_EXTENSION]);
+    return own?.startsWith("{") === true;
+  } catch (error) {
+    if (error instanceof JsonFault) return false;
+    throw error;
+  }
+}
+
 function withListChanged(capabilities: Payload): string {
   let result = capabilities;
   for (const list of LISTS) {
@@ -32,7 +65,7 @@ function declaredBy(provider: ProviderFacts): unknown {
     return provider.about.capabilities.value();
   } catch (error) {
     // A repeated key: two readers would see two different declarations, so it declares nothing.
-    if ((error as JsonFault).name === "JsonFault") return {};
+    if (error instanceof JsonFault) return {};
     throw error;
   }
 }

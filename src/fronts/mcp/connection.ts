@@ -5,14 +5,13 @@
 import type { OutboxWriter, Session } from "../../mechanisms/sessions/index.ts";
 import { errorText, isBatch, type Message, MessageFault, skimBatch, skimMessage } from "../../wire/jsonrpc/index.ts";
 import { ASSUMED_REVISION, revisionOf } from "../../wire/mcp/index.ts";
-import type { CallReader } from "./call-reader.ts";
 import { ephemeralSession } from "./ephemeral.ts";
 import type { FrontContext } from "./front-context.ts";
 import { initialize } from "./initialize.ts";
 import type { ModernContext } from "./modern/modern-context.ts";
 import { ModernLine } from "./modern/modern-line.ts";
 import { takeAnswer, takeNotification } from "./notifications.ts";
-import type { Outlet } from "./outlet.ts";
+import type { Outlet, OutletOwner } from "./outlet.ts";
 import { handleRequest } from "./requests.ts";
 
 export type ConnectionOptions = {
@@ -173,7 +172,7 @@ class LineOutlet implements Outlet {
   readonly canStream = true;
   readonly isKept = false;
   readonly #connection: Connection;
-  #reader: CallReader | undefined;
+  #owner: OutletOwner | undefined;
   #isOver = false;
 
   constructor(connection: Connection) {
@@ -184,12 +183,12 @@ class LineOutlet implements Outlet {
     this.#connection.opened(session);
   }
 
-  bind(reader: CallReader): void {
-    this.#reader = reader;
+  bind(owner: OutletOwner): void {
+    this.#owner = owner;
   }
 
   send(text: string): boolean {
-    return this.#isOver || this.#connection.send(text, this.#reader);
+    return this.#isOver || this.#connection.send(text, this.#owner);
   }
 
   answer(text: string): void {

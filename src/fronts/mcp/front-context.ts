@@ -1,4 +1,5 @@
 import type { Catalog, Clock, Keys, Log, Meter, Principal, Runs, Timers } from "../../contract/index.ts";
+import type { KeptTasks } from "../../mechanisms/runs/index.ts";
 import type { SessionRegistry, Voice } from "../../mechanisms/sessions/index.ts";
 
 export type McpFrontConfig = {
@@ -12,6 +13,8 @@ export type McpFrontConfig = {
   readonly pageSize?: number;
   /** Largest message, in bytes. */
   readonly maxBody: number;
+  /** How long a question waits for its answer. */
+  readonly inputMs: number;
   readonly serverInfo: { readonly name: string; readonly version: string };
 };
 
@@ -19,6 +22,7 @@ export type McpPorts = {
   readonly catalog: Catalog;
   readonly runs: Runs;
   readonly sessions: SessionRegistry;
+  readonly tasks: KeptTasks;
   readonly clock: Clock;
   readonly timers: Timers;
   readonly log: Log;

@@ -2,9 +2,10 @@
 import { decodeString, GatewayError, JsonFault, jsonText, payload, type View } from "../../contract/index.ts";
 import type { Session } from "../../mechanisms/sessions/index.ts";
 import { answerText, errorText, type Message } from "../../wire/jsonrpc/index.ts";
+import { TASKS_EXTENSION } from "../../wire/mcp/2026-07-28/index.ts";
 import { LATEST_REVISION, revisionOf } from "../../wire/mcp/index.ts";
 import { canBeAsked } from "./asks.ts";
-import { capabilitiesText, instructionsOf } from "./capabilities.ts";
+import { canMakeTasks, capabilitiesText, instructionsOf } from "./capabilities.ts";
 import type { FrontContext } from "./front-context.ts";
 import { ambiguousAnswer, errorAnswer } from "./mcp-errors.ts";
 import type { Outlet } from "./outlet.ts";
@@ -70,8 +71,24 @@ function aboutText(front: FrontContext, view: View): string {
   if (known !== undefined) return known;
   const instructions = instructionsOf(view);
   const text =
-    `"capabilities":${capabilitiesText(view)},"serverInfo":${jsonText(front.config.serverInfo)}` +
+    `"capabilities":${servedCapabilities(view)},"serverInfo":${jsonText(front.config.serverInfo)}` +
     (instructions === undefined ? "" : `,"instructions":${jsonText(instructions)}`);
   ABOUT.set(view, text);
   return text;
 }
+
+/** What the servers declare, with tasks in the words of this era. */
+function servedCapabilities(view: View): string {
+  const declared = payload(capabilitiesText(view));
+  if (!canMakeTasks(view)) return declared.text;
+  let served = declared.splice(["extensions", TASKS_EXTENSION]);
+  if (served.at(["extensions"]) === "{}") served = served.splice(["extensions"]);
+  for (const path of TASK_PATHS) if (served.at(path) === undefined) served = served.splice(path, "{}");
+  return served.text;
+}
+
+const TASK_PATHS = [
+  ["tasks", "list"],
+  ["tasks", "cancel"],
+  ["tasks", "requests", "tools", "call"],
+] as const;

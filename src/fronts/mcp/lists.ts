@@ -38,7 +38,7 @@ export function answerList(
   outlet: Outlet,
 ): void {
   const view = front.catalog.view(session.catalog, session.isEphemeral ? undefined : session);
-  const list = view.list(route.kind);
+  const list = view.list(route.kind).older;
   const start = startOf(front, list, route, message);
   if (start === undefined) {
     return outlet.answer(

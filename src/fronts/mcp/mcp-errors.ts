@@ -44,14 +44,21 @@ export type ErrorParts = { readonly result: object } | { readonly error: ErrorBo
 
 /** Our own error as what a request is answered with: the family's result, or an error. */
 export function errorParts(method: string, error: GatewayError, callId: string): ErrorParts {
+  if (MCP_ERRORS[error.code] !== "family" || method !== "tools/call")
+    return { error: errorBody(method, error, callId) };
+  const content = [{ type: "text", text: error.message }];
+  return { result: { content, isError: true, _meta: { "dev.isthmus/error": factsOf(error, callId) } } };
+}
+
+/** Our own error as an error, also where the family has a result for it. */
+export function errorBody(method: string, error: GatewayError, callId: string): ErrorBody {
   const rule = MCP_ERRORS[error.code];
-  const facts = { code: error.code, callId, retry: ERROR_CODES[error.code].retry };
-  if (rule === "family" && method === "tools/call") {
-    const content = [{ type: "text", text: error.message }];
-    return { result: { content, isError: true, _meta: { "dev.isthmus/error": facts } } };
-  }
   const code = rule === "family" ? INTERNAL_ERROR : rule === "unknown" ? unknownName(method) : rule;
-  return { error: { code, message: error.message, data: facts } };
+  return { code, message: error.message, data: factsOf(error, callId) };
+}
+
+function factsOf({ code }: GatewayError, callId: string): object {
+  return { code, callId, retry: ERROR_CODES[code].retry };
 }
 
 /** The answer to a request that ended with our own error. */

@@ -43,7 +43,7 @@ export function createMcpFront(options: McpPorts & { readonly config: McpFrontCo
       return served;
     },
     get waiting() {
-      return modern.rounds.size;
+      return modern.rounds.size + front.tasks.waiting;
     },
     close() {
       modern.listeners.close();

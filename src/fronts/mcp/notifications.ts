@@ -6,6 +6,7 @@ import { LATEST_REVISION } from "../../wire/mcp/index.ts";
 import { CallReader, reasonOf } from "./call-reader.ts";
 import { viewOf } from "./calls.ts";
 import type { FrontContext } from "./front-context.ts";
+import { TaskResult } from "./task-result.ts";
 
 /** An answer to one of our questions. One that this session was never asked changes nothing. */
 export function takeAnswer(front: FrontContext, session: Session, message: Message): void {
@@ -45,6 +46,7 @@ function cancel(session: Session, message: Message): void {
   const id = message.members?.textOf("requestId");
   const call = id === undefined ? undefined : session.runningCall(id);
   if (call instanceof CallReader) call.cancel(reasonOf(message.members?.textOf("reason")), message.body);
+  else if (call instanceof TaskResult) call.cancel();
 }
 
 /** Progress of the client's work on a question: the token is the question's id. */

@@ -1,5 +1,16 @@
+import type { Run } from "../../contract/index.ts";
 import type { Session } from "../../mechanisms/sessions/index.ts";
-import type { CallReader } from "./call-reader.ts";
+
+/** Whoever writes to an outlet: is told when there is room again and when the client is gone. */
+export interface OutletOwner {
+  readonly session: Session;
+  /** The run whose events come here, in which a client that comes back can find its place. */
+  readonly run: Run | undefined;
+  /** The last event that was given to the outlet. */
+  readonly cursor: number;
+  resume(): void;
+  left(): void;
+}
 
 /** Where the messages about one request go: an HTTP response, or a pipe shared with other requests. */
 export interface Outlet {
@@ -9,8 +20,7 @@ export interface Outlet {
   readonly isKept: boolean;
   /** The request opened this session. */
   opened(session: Session): void;
-  /** The call whose events come here, with its run: it is told when there is room again and when the client is gone. */
-  bind(reader: CallReader): void;
+  bind(owner: OutletOwner): void;
   /** A message before the answer. False: it is full. `cursor` is the event's place in the run; -1: none. */
   send(text: string, cursor: number): boolean;
   /** The answer; nothing follows it. `status` is for transports that have one. */

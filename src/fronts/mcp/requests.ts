@@ -2,12 +2,16 @@
 import { decodeString, JsonFault, payload } from "../../contract/index.ts";
 import type { Session } from "../../mechanisms/sessions/index.ts";
 import { answerText, errorText } from "../../wire/jsonrpc/index.ts";
-import { CALL_ROUTES, LIST_ROUTES, LOG_LEVELS, revisionOf } from "../../wire/mcp/index.ts";
+import { CALL_ROUTES, type CallRoute, LIST_ROUTES, LOG_LEVELS, revisionOf } from "../../wire/mcp/index.ts";
 import { badParams, callCompletion, callPrimitive, type Exchange, startCall, viewOf } from "./calls.ts";
 import type { FrontContext } from "./front-context.ts";
 import { answerList } from "./lists.ts";
 import { ambiguousAnswer } from "./mcp-errors.ts";
-import { callTask, listTasks } from "./tasks.ts";
+import { startTool } from "./task-calls.ts";
+import { listTasks } from "./task-list.ts";
+import { callTask } from "./tasks.ts";
+
+const TOOL_ROUTE = CALL_ROUTES["tools/call"] as CallRoute;
 
 type Handler = (front: FrontContext, exchange: Exchange) => void | Promise<void>;
 
@@ -27,6 +31,7 @@ const HANDLERS: ReadonlyMap<string, Handler> = new Map<string, Handler>([
     method,
     (front, exchange) => callPrimitive(front, exchange, route),
   ]),
+  ["tools/call", (front, exchange) => callPrimitive(front, exchange, TOOL_ROUTE, startTool)],
 ]);
 
 /** Words of the gateway itself in other revisions: never relayed, or a server behind us would speak for us. */

@@ -1,11 +1,12 @@
-/** Tasks of 2025-11-25: a task is spoken about with the provider that runs it, under the id of the call that made it. */
-import { type CallEvent, decodeString, payload, type Reader, type TaskRecord } from "../../contract/index.ts";
+/** Tasks of 2025-11-25: one that a provider runs is spoken about with it, under the id of the call that made it. */
+import { decodeString } from "../../contract/index.ts";
+import type { KeptTask } from "../../mechanisms/runs/index.ts";
 import { answerText } from "../../wire/jsonrpc/index.ts";
-import { badParams, type Exchange, startCall, viewOf } from "./calls.ts";
+import { badParams, type Exchange, refuseRepeated, startCall, viewOf } from "./calls.ts";
 import type { FrontContext } from "./front-context.ts";
+import { olderTask } from "./older-task.ts";
+import { TaskResult } from "./task-result.ts";
 
-const MAX_LISTED = 100;
-const AT_ONCE = 8;
 const LONGEST_WAIT_MS = 24 * 60 * 60_000;
 
 /** tasks/get, tasks/result and tasks/cancel. Another principal's task does not exist. */
@@ -13,6 +14,8 @@ export function callTask(front: FrontContext, exchange: Exchange): void {
   const { message, session } = exchange;
   const id = decodeString(message.members?.textOf("taskId"));
   if (id === undefined) return badParams(exchange, "params.taskId must be a string");
+  const kept = front.tasks.find(id, session.principal);
+  if (kept) return answerKept(exchange, kept);
   const record = front.runs.task(id);
   const isOwn = record?.principal.id === session.principal.id;
   const entry = record && isOwn ? viewOf(front, session).raw(record.target.provider, message.method) : undefined;
@@ -24,54 +27,13 @@ export function callTask(front: FrontContext, exchange: Exchange): void {
   startCall(front, exchange, { ...start, timeoutMs });
 }
 
-/** tasks/list: asks each task's provider about it. A task whose provider does not answer is left out. */
-export async function listTasks(front: FrontContext, exchange: Exchange): Promise<void> {
-  const { message, session, outlet } = exchange;
-  if (message.members?.has("cursor")) return badParams(exchange, "The cursor is not valid");
-  const view = viewOf(front, session);
-  const records = front.runs.tasksOf(session.principal).filter(({ target }) => view.raw(target.provider, "tasks/get"));
-  const newest = [...records].reverse().slice(0, MAX_LISTED);
-  const found: (string | undefined)[] = new Array(newest.length).fill(undefined);
-  let next = 0;
-  async function work(): Promise<void> {
-    for (let index = next++; index < newest.length; index = next++) {
-      found[index] = await askAbout(front, exchange, newest[index] as TaskRecord);
-    }
+function answerKept(exchange: Exchange, task: KeptTask): void {
+  const { message, outlet } = exchange;
+  if (message.method === "tasks/result")
+    return refuseRepeated(exchange) ? undefined : new TaskResult(exchange, task).begin();
+  if (message.method === "tasks/cancel") {
+    if (task.isOver) return badParams(exchange, `Cannot cancel task in terminal status: ${task.status}`);
+    task.cancel("the client cancelled the task");
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, work));
-  const tasks = found.filter((text) => text !== undefined);
-  if (session.isEnded) return outlet.drop();
-  outlet.answer(answerText(message.id, "result", payload(`{"tasks":[${tasks.join(",")}]}`)));
-}
-
-/** The task as its provider describes it now. */
-function askAbout(front: FrontContext, exchange: Exchange, record: TaskRecord): Promise<string | undefined> {
-  const { session, message } = exchange;
-  const entry = viewOf(front, session).raw(record.target.provider, "tasks/get");
-  if (!entry) return Promise.resolve(undefined);
-  return new Promise((resolve) => {
-    const reader: Reader = {
-      keeps: false,
-      take(event: CallEvent) {
-        if (event.type === "end") resolve(event.outcome === "result" ? event.payload.text : undefined);
-        else if (event.type === "error") resolve(undefined);
-        return true;
-      },
-    };
-    front.runs.start(
-      {
-        entry,
-        verb: "raw",
-        method: "tasks/get",
-        input: payload(`{"taskId":${JSON.stringify(record.id)}}`),
-        principal: front.principal,
-        session,
-        origin: { front: "mcp", protocol: session.protocol, requestId: message.id },
-        life: "detached",
-        parent: record.id,
-        resumes: record.id,
-      },
-      reader,
-    );
-  });
+  outlet.answer(answerText(message.id, "result", olderTask(task)));
 }

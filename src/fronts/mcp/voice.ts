@@ -11,7 +11,7 @@ import {
 import { type OutboxItem, type Session, subscriptionFor, type Voice } from "../../mechanisms/sessions/index.ts";
 import { notificationText } from "../../wire/jsonrpc/index.ts";
 import { LIST_CHANGED } from "../../wire/mcp/index.ts";
-import { askText, canAsk } from "./asks.ts";
+import { askFor, askText } from "./asks.ts";
 import { stampOf } from "./lists.ts";
 import { passesLevel } from "./log-level.ts";
 
@@ -21,7 +21,7 @@ export function createVoice(catalog: Catalog): Voice {
   /** Whether what the session was last told about this kind is out of date. Remembers what it is told now. */
   function hasChanged(session: Session, kind: ListedKind, from: string): boolean {
     const view = catalog.view(session.catalog, session);
-    const stamp = stampOf(view.list(kind));
+    const stamp = stampOf(view.list(kind).older);
     const seen = session.seen?.[kind];
     if (seen === stamp) return false;
     if (seen === undefined && !view.providers.some((provider) => provider.id === from)) return false;
@@ -49,7 +49,10 @@ export function createVoice(catalog: Catalog): Voice {
         text: notificationText(method, payload("")),
       }));
     },
-    question: (session: Session, id: string, ask: Ask) => (canAsk(session, ask) ? askText(id, ask) : undefined),
+    question(session: Session, id: string, ask: Ask) {
+      const asked = askFor(session, ask);
+      return asked && askText(id, asked);
+    },
     withdrawal: (id) => notificationText("notifications/cancelled", payload(`{"requestId":${id}}`)),
     ended: (session) => catalog.leave(session),
   };

@@ -62,6 +62,26 @@ describe("sessions", () => {
     expect([sessions.size, time.pending]).toEqual([0, 0]);
   });
 
+  test("are looked at as often as their idle time asks for", () => {
+    const { create, time, ended } = rig({ idleMs: 2_000 });
+    const session = create();
+    time.advance(4_100);
+    expect(ended).toEqual([session]);
+  });
+
+  test("have their whole idle time after a long call", () => {
+    const { create, time, ended } = rig({ idleMs: 2_000 });
+    const session = create();
+    const call = { run: undefined, abandon: () => undefined };
+    session.addRunning("1", call);
+    time.advance(9_900);
+    session.dropRunning("1", call);
+    time.advance(1_900);
+    expect(ended).toEqual([]);
+    time.advance(4_000);
+    expect(ended).toEqual([session]);
+  });
+
   test("do not expire while a call runs or a stream is open", () => {
     const { create, listen, time, ended, sessions } = rig({ idleMs: 10 * MINUTE });
     const [calling, listening] = [create(), create()];
@@ -72,7 +92,7 @@ describe("sessions", () => {
     expect(ended).toEqual([]);
     run.isEnded = true;
     sessions.outboxOf(listening).close(writer);
-    time.advance(2 * MINUTE);
+    time.advance(12 * MINUTE);
     expect(ended.length).toBe(2);
   });
 

@@ -64,7 +64,7 @@ export class SessionRegistry implements Sessions {
     }
     const session = new Session(randomUUID(), opening, this.#options.clock.now(), false);
     this.#sessions.set(session.id, session);
-    this.#sweep ??= this.#options.timers.after(SWEEP_MS, () => this.#sweepOnce());
+    if (!this.#sweep) this.#sweepLater();
     return session;
   }
 
@@ -172,14 +172,24 @@ export class SessionRegistry implements Sessions {
   #sweepOnce(): void {
     this.#sweep = undefined;
     this.#endIdle();
-    if (this.#sessions.size > 0) this.#sweep = this.#options.timers.after(SWEEP_MS, () => this.#sweepOnce());
+    if (this.#sessions.size > 0) this.#sweepLater();
+  }
+
+  #sweepLater(): void {
+    this.#sweep = this.#options.timers.after(this.#sweepMs, () => this.#sweepOnce());
+  }
+
+  get #sweepMs(): number {
+    return Math.min(this.#options.idleMs ?? IDLE_MS, SWEEP_MS);
   }
 
   #endIdle(): void {
     const now = this.#options.clock.now();
     const { idleMs = IDLE_MS, maxAgeMs = Number.POSITIVE_INFINITY } = this.#options;
     for (const session of this.#sessions.values()) {
-      const isIdle = now - session.lastUsed >= idleMs && !session.isBusy;
+      // Its call may end right after this look at it, and only then does its idle time begin.
+      if (session.isBusy) session.lastUsed = now + this.#sweepMs;
+      const isIdle = now - session.lastUsed >= idleMs;
       if (isIdle || now - session.startedAt >= maxAgeMs) this.end(session, "the session expired");
     }
   }

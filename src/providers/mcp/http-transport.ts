@@ -56,6 +56,11 @@ export class HttpTransport implements UpstreamTransport, HttpLink {
     return this.hasSession;
   }
 
+  /** A server without sessions and without a GET stream forgets each request with its answer. */
+  get canAsk(): boolean {
+    return this.hasSession || this.#listen?.isRefused !== true;
+  }
+
   open(handlers: TransportHandlers): Promise<void> {
     this.#handlers = handlers;
     return Promise.resolve();

@@ -17,6 +17,7 @@ import { EMPTY_OBJECT } from "./empty-object.ts";
 import { ACKNOWLEDGED } from "./modern/listen-filter.ts";
 import type { RunningCall } from "./running-call.ts";
 import type { TaskEntry } from "./task-table.ts";
+import { stripRelatedTask } from "./tasks/driven-tasks.ts";
 import type { UpstreamSession } from "./upstream-session.ts";
 
 /** A question of the server that waits for its answer. */
@@ -60,11 +61,16 @@ const ROUTES: Readonly<Record<string, (session: UpstreamSession, message: Messag
 function routeOther(session: UpstreamSession, message: Message, call: RunningCall | undefined): void {
   const { method } = message;
   const isLog = method === "notifications/message";
-  const body = session.context.tasks.towardsClient(message.body);
-  const owner = call ?? (isLog ? soleOwner(session) : undefined);
+  const body = towardsClient(session, message.body);
+  const owner = call ?? session.driven.related(message.body)?.running ?? (isLog ? soleOwner(session) : undefined);
   if (!owner) notifyClient(session, method, body);
   else if (isLog) owner.write({ type: "log", payload: body });
   else owner.write({ type: "notice", method, payload: body });
+}
+
+/** A task that we see through ourselves is none of the client's business. */
+function towardsClient(session: UpstreamSession, body: Payload): Payload {
+  return session.driven.related(body) ? stripRelatedTask(body) : session.context.tasks.towardsClient(body);
 }
 
 function routeUpdated(session: UpstreamSession, { method, members, body }: Message): void {
@@ -107,7 +113,7 @@ function notifyClient(session: UpstreamSession, method: string, payload: Payload
 
 function routeProgress(session: UpstreamSession, message: Message): void {
   const token = message.members?.textOf("progressToken") ?? "";
-  const call = session.callOf(token);
+  const call = session.callOf(token) ?? session.driven.ofToken(token)?.running;
   const task = session.waitingFor(token) ? undefined : session.context.tasks.findToken(token);
   if (call?.token !== undefined) call.progress(message);
   else if (task?.token) {
@@ -117,9 +123,12 @@ function routeProgress(session: UpstreamSession, message: Message): void {
 
 function routeTaskStatus(session: UpstreamSession, message: Message): void {
   const { tasks, meter } = session.context;
-  const task = tasks.findUpstream(decodeString(message.members?.textOf("taskId")) ?? "");
+  const id = decodeString(message.members?.textOf("taskId")) ?? "";
+  const driven = session.driven.find(id);
+  const task = tasks.findUpstream(id);
   const body = tasks.towardsClient(message.body);
-  if (task) notifyOwner(session, task, message.method, body.splice(["taskId"], jsonText(task.id)));
+  if (driven) driven.onStatus(message);
+  else if (task) notifyOwner(session, task, message.method, body.splice(["taskId"], jsonText(task.id)));
   else meter.count("isthmus_notices_dropped_total", "unknown-task");
 }
 
@@ -144,31 +153,44 @@ export function routeRequest(session: UpstreamSession, message: Message, call: R
   const { client } = session.context;
   const kind = (Object.hasOwn(ASK_METHODS, message.method) && ASK_METHODS[message.method]) || "raw";
   const capability = ASK_CAPABILITIES[kind];
+  const owner = call ?? session.driven.related(message.body)?.running;
   const isDeclared = client && (capability === undefined || client.capabilities.at([capability]) !== undefined);
   if (session.modern) session.context.log.debug("server asks what it may not ask", { method: message.method });
   else if (message.method === "ping") void session.send(answerText(message.id, "result", EMPTY_OBJECT));
-  else if (isDeclared && !session.asks.has(message.id)) openAsk(session, message, kind, call);
-  else refuseRequest(session, message, call ?? soleOwner(session));
+  else if (isDeclared && !session.asks.has(message.id)) openAsk(session, message, kind, owner);
+  else refuseRequest(session, message, owner ?? soleOwner(session), capability);
 }
 
 /** A server that can do without goes on; with one that cannot, the call's end says why. */
-function refuseRequest(session: UpstreamSession, message: Message, owner: RunningCall | undefined): void {
-  if (Object.hasOwn(ASK_METHODS, message.method)) owner?.refused(message);
+function refuseRequest(
+  session: UpstreamSession,
+  message: Message,
+  owner: RunningCall | undefined,
+  capability: string | undefined,
+): void {
+  // Where the session is shared, the caller may have declared what the session has not.
+  const isDeclared = capability === undefined || owner?.call.session?.capabilities.at([capability]) !== undefined;
+  if (!isDeclared) owner?.refuse(message);
   void session.send(errorText(message.id, { code: -32601, message: "The client has not declared this." }));
 }
 
 function openAsk(session: UpstreamSession, message: Message, kind: AskKind, call: RunningCall | undefined): void {
   const { tasks } = session.context;
   const task = tasks.related(message.body);
-  const owner = call ?? (task && session.callAbout(task.id)) ?? session.onlyCall();
+  const owner = call ?? (task && session.callAbout(task.id));
   const token = message.body.text.includes('"progressToken"') ? message.body.at(["_meta", "progressToken"]) : undefined;
-  const ask = { kind, method: message.method, input: tasks.towardsClient(message.body) };
+  const ask = { kind, method: message.method, input: towardsClient(session, message.body) };
   const open: OpenAsk = owner
     ? { id: message.id, token, key: "" }
     : { id: message.id, token, key: session.takeKey(), abort: new AbortController() };
   session.asks.set(open.id, open);
   if (owner) owner.ask(open, ask);
-  else void askClient(session, open, ask);
+  else
+    session.context.leases.decide(session, (found) => {
+      if (session.asks.get(open.id) !== open) return; // taken back in the meantime
+      if (found) found.ask(open, ask);
+      else void askClient(session, open, ask);
+    });
 }
 
 /** Asks the client outside any call, and answers the server in any case. */

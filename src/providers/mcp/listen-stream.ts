@@ -13,6 +13,8 @@ const MAX_PAUSE_MS = 30_000;
 const FIRST_HEAD_MS = 500;
 
 export class ListenStream implements HttpHandler {
+  /** The server has no such stream. */
+  isRefused = false;
   readonly #link: HttpLink;
   readonly #onExpired: () => void;
   #exchange: HttpExchange | undefined;
@@ -66,7 +68,10 @@ export class ListenStream implements HttpHandler {
       this.#onExpired();
     }
     // 409: our former stream is still counted as open. Any other refusal means that there is no such stream.
-    else if (head.status !== 409 && head.status !== 429 && head.status < 500) this.#isClosed = true;
+    else if (head.status !== 409 && head.status !== 429 && head.status < 500) {
+      this.isRefused = true;
+      this.#isClosed = true;
+    }
   }
 
   onData(text: string): void {

@@ -4,8 +4,13 @@ import { LOG_LEVELS } from "../../wire/mcp/index.ts";
 import type { UpstreamSession } from "./upstream-session.ts";
 
 export class LogLevels {
-  readonly #wanted = new Map<string, number>();
+  readonly #wanted: Map<string, number>;
   #sent = -1;
+
+  /** `like`: those of a session whose levels are wanted here, too. */
+  constructor(like?: LogLevels) {
+    this.#wanted = like ? like.#wanted : new Map();
+  }
 
   /** Unknown levels are left out: the front has refused them already. */
   want(session: string, input: Payload): void {

@@ -30,6 +30,12 @@ describe("mcpConfig", () => {
     });
   });
 
+  test("makes tasks of slow calls only when told to", () => {
+    expect(read({ command: "x", task: "auto" }).task).toBe("auto");
+    expect(read({ command: "x" }).task).toBeUndefined();
+    expect(mcpServerSchema.safeParse({ id: "x", command: "x", task: "always" }).success).toBe(false);
+  });
+
   test("reads durations and sizes with their units, and plain numbers as ms and bytes", () => {
     const config = read({ command: "x", timeout: "30s", idle: 500, maxMessage: "1MiB" });
     expect(config).toMatchObject({ timeout: 30_000, idle: 500, maxMessage: 1_048_576 });

@@ -54,6 +54,12 @@ export const mcpServerShape = {
       "Whether clients share one upstream session or have one each. `auto`: one each for clients that can be asked " +
         "questions and for servers that issue session ids, shared otherwise.",
     ),
+  task: z
+    .enum(["auto", "off"])
+    .optional()
+    .describe(
+      "`auto`: a call that takes long becomes a task for clients that know tasks. `off`, the default: only where the server itself makes one.",
+    ),
   timeout: duration().optional().describe("How long a call to this server may take; goes before the gateway's own."),
   idle: duration()
     .optional()

@@ -20,8 +20,10 @@ import {
   type Timers,
 } from "../../contract/index.ts";
 import { notificationText } from "../../wire/jsonrpc/index.ts";
+import { revision20260728 } from "../../wire/mcp/2026-07-28/index.ts";
 import { ClientSlots } from "./client-slots.ts";
 import { createTransports, type Transports } from "./create-transports.ts";
+import { Leases } from "./leases.ts";
 import type { McpConfig } from "./mcp-config.ts";
 import { checkEra } from "./modern/era-check.ts";
 import { Eras } from "./modern/eras.ts";
@@ -67,6 +69,7 @@ class McpProvider implements Provider {
   /** Which slot runs which task, by the gateway's id. */
   readonly #taskSlots = new Map<string, SessionSlot>();
   readonly #clients: ClientSlots;
+  readonly #leases: Leases;
   #host: Host | undefined;
   #shared: SessionSlot | undefined;
   #sweeper: Timer | undefined;
@@ -81,10 +84,11 @@ class McpProvider implements Provider {
     this.#transports = createTransports(config, { ...deps, log: this.#log });
     this.#eras = new Eras(config.era ?? "auto", deps.clock);
     this.#clients = new ClientSlots({
-      create: (client) => this.#createSlot(client),
+      create: (client, spareOf) => this.#createSlot(client, spareOf),
       clock: deps.clock,
       max: config.maxSessions,
     });
+    this.#leases = new Leases({ timers: deps.timers, addSpare: (first) => this.#clients.addSpare(first) });
   }
 
   async open(host: Host, signal: AbortSignal): Promise<void> {
@@ -101,7 +105,7 @@ class McpProvider implements Provider {
     );
   }
 
-  #createSlot(client: SessionRef | undefined): SessionSlot {
+  #createSlot(client: SessionRef | undefined, spareOf?: SessionSlot): SessionSlot {
     const host = this.#host;
     if (!host) throw new GatewayError("NOT_READY");
     const { clock, timers, meter, version = "0" } = this.#deps;
@@ -109,12 +113,15 @@ class McpProvider implements Provider {
       provider: this.id,
       gatewayVersion: version,
       client,
+      spareOf,
       host,
       clock,
       timers,
       meter,
       eras: this.#eras,
+      leases: this.#leases,
       log: this.#log,
+      makesTasks: this.#config.task === "auto",
       isKept: client === undefined && this.#config.restart === "on-failure",
       patienceMs: client ? CLIENT_PATIENCE_MS : SHARED_PATIENCE_MS,
       createTransport: () => this.#transports.create(),
@@ -140,10 +147,17 @@ class McpProvider implements Provider {
 
   readonly #onSettled = (running: RunningCall): void => {
     this.#running.delete(running.key);
+    if (this.#leases.isActive) this.#leases.settled(running);
   };
 
   #dispatch(call: Call, running: RunningCall): void {
     const slot = this.#slotOf(call);
+    if (this.#leases.isActive) this.#leases.place(running, slot, this.#startOn);
+    else this.#startOn(slot, running);
+  }
+
+  readonly #startOn = (slot: SessionSlot, running: RunningCall): void => {
+    const { call } = running;
     if (!slot.client && slot.principals.size < 2) slot.principals.add(call.principal.id);
     slot.lastUsed = this.#deps.clock.now();
     const { ready } = slot;
@@ -154,7 +168,7 @@ class McpProvider implements Provider {
         (session) => running.start(session),
         (error) => running.fail(GatewayError.from(error)),
       );
-  }
+  };
 
   #slotOf(call: Call): SessionSlot {
     const taskSlot = call.resumes === undefined ? undefined : this.#taskSlots.get(call.resumes);
@@ -169,12 +183,21 @@ class McpProvider implements Provider {
 
   #hasOwnSession(session: SessionRef, shared: SessionSlot): boolean {
     if (session.isEphemeral || this.#config.sessions === "shared") return false;
-    return this.#config.sessions === "per-client" || session.canBeAsked || shared.issuesSessions;
+    return this.#config.sessions === "per-client" || shared.issuesSessions || this.#canBeAsked(session, shared);
+  }
+
+  /** A client of 2025 decides for itself what to expect of a server that cannot connect answers with its questions. */
+  #canBeAsked(session: SessionRef, shared: SessionSlot): boolean {
+    return session.canBeAsked && (shared.canAsk || session.protocol !== revision20260728.version);
   }
 
   reply(callId: string, reply: CallReply): void {
     // Answers and cancels are rare, calls are not: looking for the call here is cheaper than keeping an index of them.
-    for (const running of this.#running.values()) if (running.call.id === callId) running.reply(reply);
+    for (const running of this.#running.values()) {
+      if (running.call.id !== callId) continue;
+      if (reply.type === "cancel") this.#leases.cancelling(running);
+      running.reply(reply);
+    }
   }
 
   async scope(session: SessionRef): Promise<Scope> {
@@ -195,7 +218,9 @@ class McpProvider implements Provider {
     const own = this.#clients.get(session.id);
     if (method === "logging/setLevel") this.#setLevel(session, input);
     else if (own?.ready?.modern) this.#notifyModern(own.ready.modern, method, input);
-    else if (own?.ready) void own.ready.send(notificationText(method, own.tasks.towardsServer(input)));
+    else if (own)
+      for (const { ready, tasks } of [own, ...own.spares])
+        void ready?.send(notificationText(method, tasks.towardsServer(input)));
   }
 
   /** Servers of 2026-07-28 ask for roots when they want them: that those have changed means nothing to them. */
@@ -209,7 +234,7 @@ class McpProvider implements Provider {
     try {
       const slot = this.#slotOfSession(session);
       slot.levels.want(session.id, input);
-      if (slot.ready) slot.levels.apply(slot.ready);
+      for (const { ready, levels } of [slot, ...slot.spares]) if (ready) levels.apply(ready);
     } catch (error) {
       this.#log.debug("log level not kept", { session: session.id, cause: error });
     }

@@ -10,6 +10,7 @@ import {
 import { collectOffers } from "./listing.ts";
 import { failureOf } from "./mcp-errors.ts";
 import { createRelister } from "./relister.ts";
+import type { TaskTools } from "./tasks/task-tools.ts";
 import type { UpstreamFailure } from "./transport.ts";
 import type { UpstreamSession } from "./upstream-session.ts";
 
@@ -17,6 +18,7 @@ export type OfferingOptions = {
   readonly scope: Scope;
   readonly host: Host;
   readonly log: Log;
+  readonly taskTools: TaskTools;
   /** The session to ask; what a former one answers is not told any more. */
   current(): UpstreamSession | undefined;
   onState(state: ProviderState): void;
@@ -60,7 +62,7 @@ export class Offering {
   }
 
   async #list(kinds: readonly ListedKind[]): Promise<void> {
-    const { host, log, scope } = this.#options;
+    const { host, log, scope, taskTools } = this.#options;
     const session = this.#options.current();
     if (!session?.agreement) return;
     const { capabilities, instructions } = session.agreement;
@@ -68,7 +70,8 @@ export class Offering {
       const request = session.request.bind(session);
       const { offers: listed, refused } = await collectOffers({ capabilities, log, request }, kinds);
       if (this.#options.current() !== session) return;
-      const offers = session.modern?.tools.learn(listed, session.transport.hasStreams) ?? listed;
+      const shown = session.modern?.tools.learn(listed, session.transport.hasStreams) ?? listed;
+      const offers = taskTools.learn(shown, session);
       if (offers.length > 0) host.offer(scope, offers);
       const about = { capabilities, ...(instructions === undefined ? {} : { instructions }) };
       if (refused.length > 0) this.tell({ status: "invalid", message: refused.join("; "), about });

@@ -42,7 +42,7 @@ export class PostStream implements HttpHandler, RequestStream {
   constructor(link: HttpLink, sink: RequestSink, text: string, options?: RequestOptions) {
     this.#link = link;
     this.#sink = sink;
-    this.#isAlone = options !== undefined;
+    this.#isAlone = options?.head !== undefined;
     const client = options?.isLong ? link.streams : link.posts;
     this.#exchange = client.send({ method: "POST", head: options?.head ?? link.head, body: text }, this);
   }

@@ -7,27 +7,25 @@ import {
   type CallReply,
   GatewayError,
   JsonFault,
-  jsonText,
   type Out,
   type Payload,
-  payload,
 } from "../../contract/index.ts";
-import { answerText, type Message, notificationText, requestText } from "../../wire/jsonrpc/index.ts";
-import { AskKeys, wishedKey } from "./ask-keys.ts";
+import { type Message, requestText } from "../../wire/jsonrpc/index.ts";
+import { inputFor } from "./call-input.ts";
+import { CallQuestions } from "./call-questions.ts";
+import { cancelRequest } from "./cancelling.ts";
 import { type OpenAsk, routeNotification, routeRequest } from "./incoming.ts";
+import { type EndEvent, legacyEnd } from "./legacy-end.ts";
 import { gatewayError } from "./mcp-errors.ts";
 import { ModernCall } from "./modern/modern-call.ts";
 import { isModern } from "./modern/modern-side.ts";
-import { capabilityFault, type Question, questionOf } from "./modern/questions.ts";
-import { taskEnd } from "./task-end.ts";
+import type { Question } from "./modern/questions.ts";
+import type { DrivenTask } from "./tasks/driven-task.ts";
+import { stripRelatedTask } from "./tasks/driven-tasks.ts";
+import { LateTask } from "./tasks/late-task.ts";
+import { driveLegacyTask } from "./tasks/legacy-task.ts";
 import type { RequestSink, RequestStream, UpstreamFailure } from "./transport.ts";
 import type { UpstreamSession } from "./upstream-session.ts";
-import { within } from "./within.ts";
-
-/** How long the server may take to hear of a cancel before its stream is closed. */
-const CANCEL_MS = 2000;
-const MAX_REFUSED = 16;
-const TOKEN_PATH = ["_meta", "progressToken"] as const;
 
 export class RunningCall implements RequestSink {
   id = "";
@@ -40,18 +38,20 @@ export class RunningCall implements RequestSink {
   token: string | undefined;
   /** What was sent last: the call's input, or that with more of what the server wanted. */
   params: Payload;
+  /** It went out with the wish that the server make a task of it. */
+  wantsTask = false;
+  /** The task that the server made of it, for a caller that does not ask about tasks itself. */
+  driven: DrivenTask | undefined;
   readonly #out: Out;
   readonly #onSettled: (running: RunningCall) => void;
   readonly #resolve: () => void;
   readonly #reject: (error: GatewayError) => void;
   #session: UpstreamSession | undefined;
   #stream: RequestStream | undefined;
-  #asks: Map<string, OpenAsk> | undefined;
-  #keys: AskKeys | undefined;
-  #refused: Question[] | undefined;
+  #questions: CallQuestions | undefined;
   #modern: ModernCall | undefined;
   #progress = Number.NEGATIVE_INFINITY;
-  #wantsTask = false;
+  #late: LateTask | undefined;
   #wasRenewed = false;
   #isSettled = false;
   #succeeded = false;
@@ -73,7 +73,7 @@ export class RunningCall implements RequestSink {
 
   /** Sends the call. Does nothing when it was cancelled while the session was being opened. */
   start(session: UpstreamSession): void {
-    if (session.modern?.mustListBefore(this.call)) void this.#startListed(session);
+    if (session.mustListBefore(this.call)) void this.#startListed(session);
     else this.send(session, this.call.input);
   }
 
@@ -94,7 +94,7 @@ export class RunningCall implements RequestSink {
     const { method } = this.call;
     this.id = id;
     try {
-      const input = this.#inputFor(session, id, params);
+      const input = inputFor(this, session, id, params);
       const dressed = session.modern?.dress(method, input, this.call);
       this.#session = session;
       this.#stream = session.transport.request(requestText(id, method, dressed?.params ?? input), this, dressed);
@@ -108,35 +108,19 @@ export class RunningCall implements RequestSink {
     }
   }
 
-  #inputFor(session: UpstreamSession, id: string, params: Payload): Payload {
-    const { call } = this;
-    let input = params;
-    // Keys of params are never escaped, so a text without these has no such member.
-    if (input.text.includes('"_meta"')) {
-      this.token = input.at(TOKEN_PATH);
-      if (this.token !== undefined) input = input.splice(TOKEN_PATH, id);
-      input = session.context.tasks.towardsServer(input);
-    }
-    this.#wantsTask = input.text.includes('"task"') && input.at(["task"]) !== undefined;
-    if (call.method.startsWith("tasks/")) {
-      const entry = session.context.tasks.find(call.resumes ?? "");
-      if (!entry) throw new GatewayError("NO_SUCH_TARGET", { message: "The server does not know this task any more." });
-      input = input.splice(["taskId"], jsonText(entry.upstreamId));
-    }
-    return input;
-  }
-
   onMessage(message: Message): void {
     const session = this.#session as UpstreamSession;
-    if (message.kind === "notification") routeNotification(session, message, this);
-    else if (message.kind === "request") routeRequest(session, message, this);
-    else this.#end(message, session);
+    if (message.kind === "response") this.#end(message, session);
+    else if (this.#isSettled) return;
+    else if (message.kind === "notification") routeNotification(session, message, this);
+    else routeRequest(session, message, this);
   }
 
   onFailure(failure: UpstreamFailure): void {
     const session = this.#session as UpstreamSession;
     session.forget(this.id);
     this.#stream?.abort();
+    this.#late?.stop();
     if (this.#isSettled) return;
     if ((failure.kind === "expired" || failure.isTurnedAway) && !this.#wasRenewed) void this.#renew(session, failure);
     else {
@@ -170,6 +154,11 @@ export class RunningCall implements RequestSink {
     this.write({ type: "status", state: "polling", retryMs });
   }
 
+  /** From now on this is the stream on which the server speaks about the call. */
+  readFrom(stream: RequestStream): void {
+    this.#stream = stream;
+  }
+
   /** Writes an event; where the stream is the call's own it is read no faster than its reader takes it. */
   write(event: CallEvent): void {
     if (this.#isSettled || this.#out.write(event) || !this.#session?.transport.hasStreams) return;
@@ -182,30 +171,31 @@ export class RunningCall implements RequestSink {
     const value = Number(members?.textOf("progress"));
     if (this.#modern && value <= this.#progress) return;
     this.#progress = value;
-    this.write({ type: "progress", payload: body });
+    this.write({ type: "progress", payload: this.driven ? stripRelatedTask(body) : body });
+  }
+
+  get #asking(): CallQuestions {
+    this.#questions ??= new CallQuestions(this);
+    return this.#questions;
   }
 
   /** Puts a question of the server to whoever made the call. */
   ask(open: OpenAsk, ask: Omit<Ask, "key">): void {
-    const key = this.takeKey(wishedKey(ask.input));
-    open.key = key;
-    open.call = this;
-    this.#asks ??= new Map();
-    this.#asks.set(key, open);
-    this.write({ type: "ask", asks: [{ ...ask, key }] });
+    this.#asking.ask(open, ask);
   }
 
   /** The server asked what the client has not declared. */
-  refused({ method, body }: Message): void {
-    if (!isModern(this.call)) return;
-    this.#refused ??= [];
-    if (this.#refused.length < MAX_REFUSED) this.#refused.push(questionOf("", method, body));
+  refuse(message: Message): void {
+    if (isModern(this.call)) this.#asking.refuse(message);
+  }
+
+  get refused(): readonly Question[] | undefined {
+    return this.#questions?.refused;
   }
 
   /** A key for a question in this call: the one wished for if it is free. */
   takeKey(wish: string | undefined): string {
-    this.#keys ??= new AskKeys();
-    return this.#keys.take(wish);
+    return this.#asking.takeKey(wish);
   }
 
   reply(reply: CallReply): void {
@@ -215,63 +205,42 @@ export class RunningCall implements RequestSink {
         for (const answer of reply.answers) this.#answer(answer);
         return;
       case "notice":
-        this.#notice(reply.method, reply.payload, reply.key);
+        if (this.#session && !this.#session.modern) this.#asking.notice(reply, this.#session);
         return;
       case "cancel":
-        this.#cancel(reply.reason, reply.payload);
+        this.#cancel(reply);
         return;
     }
   }
 
   #answer(answer: Answer): void {
-    if (this.#modern) this.#modern.onAnswer(answer);
-    const { key, outcome, payload: body } = answer;
-    const open = this.#asks?.get(key);
-    const session = this.#session;
-    if (!open || !session) return;
-    this.#asks?.delete(key);
-    if (!session.asks.delete(open.id)) return; // the server has taken it back
-    void session.send(answerText(open.id, outcome, session.context.tasks.towardsServer(body)));
+    this.#modern?.onAnswer(answer);
+    if (this.#session) this.#questions?.answer(answer, this.#session);
   }
 
-  #notice(method: string, body: Payload, key: string | undefined): void {
+  #cancel(cancel: CallReply & { type: "cancel" }): void {
     const session = this.#session;
-    if (!session || session.modern) return;
-    const token = key === undefined ? undefined : this.#asks?.get(key)?.token;
-    if (method === "notifications/progress" && token === undefined) return;
-    const params = token === undefined ? body : body.splice(["progressToken"], token);
-    void session.send(notificationText(method, session.context.tasks.towardsServer(params)));
-  }
-
-  #cancel(reason: string | undefined, words: Payload | undefined): void {
-    const session = this.#session;
-    const stream = this.#stream;
-    if (session?.modern) this.#cancelModern(session, reason);
-    else if (session) {
-      session.forget(this.id);
-      const why = reason === undefined ? "" : `,"reason":${jsonText(reason)}`;
-      const params = words?.splice(["requestId"], this.id) ?? payload(`{"requestId":${this.id}${why}}`);
-      const text = notificationText("notifications/cancelled", params);
-      // A server that has its stream closed first may take that for a lost client and go on.
-      void within(session.context.timers, CANCEL_MS, session.send(text)).then(() => stream?.abort());
-    }
+    if (this.driven) this.driven.cancel();
+    else if (session?.waitingFor(this.id) && this.#drivesTask)
+      this.#late = new LateTask(session, this.id, this.#stream);
+    else if (session) cancelRequest(session, this.id, this.#stream, cancel);
     this.fail(new GatewayError("CANCELLED"));
   }
 
-  /** In 2026-07-28 closing the stream is the cancel; where there are no streams, it is said. */
-  #cancelModern(session: UpstreamSession, reason: string | undefined): void {
-    if (!session.waitingFor(this.id)) return; // a question is open: nothing runs at the server
-    session.forget(this.id);
-    const why = reason === undefined ? "" : `,"reason":${jsonText(reason)}`;
-    if (session.transport.hasStreams) this.#stream?.abort();
-    else void session.modern?.notify("notifications/cancelled", payload(`{"requestId":${this.id}${why}}`));
+  /** A caller of 2026-07-28 does not know the tasks of the 2025 era: they are seen through for it. */
+  get #drivesTask(): boolean {
+    return this.wantsTask && isModern(this.call);
   }
 
   /** Ends with a result that needed no server, or with what was made of the server's. */
   endWith(body: Payload, outcome: "result" | "fault" | "input" = "result"): void {
+    this.endAs({ type: "end", outcome, payload: body });
+  }
+
+  endAs(end: EndEvent): void {
     if (this.#isSettled) return;
-    this.#out.write({ type: "end", outcome, payload: body });
-    this.#succeeded = outcome !== "fault";
+    this.#out.write(end);
+    this.#succeeded = end.outcome !== "fault";
     this.#settle();
     this.#resolve();
   }
@@ -291,19 +260,11 @@ export class RunningCall implements RequestSink {
   }
 
   #end(message: Message, session: UpstreamSession): void {
-    session.forget(this.id);
-    if (this.#isSettled) return;
+    session.drop(this.id);
     try {
-      if (session.modern) {
-        this.#modern ??= new ModernCall(this);
-        this.#modern.onEnd(message, session);
-        return;
-      }
-      const end = this.#endEvent(message, session);
-      this.#succeeded = end.type === "end" && end.outcome !== "fault";
-      this.#out.write(end);
-      this.#settle();
-      this.#resolve();
+      if (this.#isSettled) this.#late?.onAnswer(message);
+      else if (session.modern) this.#endModern(message, session);
+      else this.#endLegacy(message, session);
     } catch (error) {
       if (!(error instanceof JsonFault)) throw error;
       // Deeper in the answer than the skim looks stood something that two readers could read differently.
@@ -311,25 +272,25 @@ export class RunningCall implements RequestSink {
         gatewayError({ kind: "invalid", message: "The server's answer is not a valid message.", cause: error }),
       );
     }
+    session.rest(); // not before it is known whether the call goes on in it
   }
 
-  #endEvent(message: Message, session: UpstreamSession): CallEvent {
-    const { outcome } = message;
-    if (this.#refused && (outcome === "fault" || message.members?.textOf("isError") === "true"))
-      return { type: "end", outcome: "fault", payload: capabilityFault(this.#refused) };
-    if (outcome === "fault") return { type: "end", outcome, payload: message.body };
-    const task = this.#wantsTask ? message.members?.textOf("task") : undefined;
-    if (task !== undefined) return taskEnd(this, task, message.body, session);
-    const body = session.context.tasks.towardsClient(message.body);
-    const named =
-      this.call.method === "tasks/get" || this.call.method === "tasks/cancel" ? this.call.resumes : undefined;
-    return { type: "end", outcome, payload: named === undefined ? body : body.splice(["taskId"], jsonText(named)) };
+  #endModern(message: Message, session: UpstreamSession): void {
+    this.#modern ??= new ModernCall(this);
+    this.#modern.onEnd(message, session);
+  }
+
+  #endLegacy(message: Message, session: UpstreamSession): void {
+    const task = this.wantsTask && message.outcome === "result" ? message.members?.textOf("task") : undefined;
+    if (task !== undefined && this.#drivesTask) driveLegacyTask(this, session, task);
+    else this.endAs(legacyEnd(this, message, session, task));
   }
 
   #settle(): void {
     this.#isSettled = true;
     this.#modern?.stop();
-    if (this.#asks) for (const open of this.#asks.values()) this.#session?.asks.delete(open.id);
+    this.driven?.stop();
+    this.#questions?.close(this.#session);
     this.#onSettled(this);
   }
 }

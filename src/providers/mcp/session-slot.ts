@@ -15,6 +15,7 @@ import {
   type Timer,
   type Timers,
 } from "../../contract/index.ts";
+import type { Leases } from "./leases.ts";
 import { LogLevels } from "./log-levels.ts";
 import { failureOf, OPEN_STATUS } from "./mcp-errors.ts";
 import type { Eras } from "./modern/eras.ts";
@@ -22,6 +23,7 @@ import { Offering } from "./offering.ts";
 import { Backoff } from "./restart.ts";
 import { Subscriptions } from "./subscriptions.ts";
 import { TaskTable } from "./task-table.ts";
+import { TaskTools } from "./tasks/task-tools.ts";
 import { type UpstreamFailure, UpstreamFault, type UpstreamTransport } from "./transport.ts";
 import { type SessionContext, UpstreamSession } from "./upstream-session.ts";
 import { within } from "./within.ts";
@@ -30,12 +32,17 @@ export type SlotOptions = {
   readonly provider: string;
   readonly gatewayVersion: string;
   readonly client: SessionRef | undefined;
+  /** The client's first slot, where this is one more: that one alone is listed. */
+  readonly spareOf: SessionSlot | undefined;
   readonly host: Host;
   readonly clock: Clock;
   readonly timers: Timers;
   readonly log: Log;
   readonly meter: Meter;
   readonly eras: Eras;
+  readonly leases: Leases;
+  /** Calls that take long may become tasks of the gateway. */
+  readonly makesTasks: boolean;
   /** Opened again by itself after it was lost. */
   readonly isKept: boolean;
   /** How long a call waits for a session, at most. */
@@ -53,9 +60,12 @@ export type SlotOptions = {
 //  2. A session that is neither `ready` nor being opened is closed, or closes with its last request.
 export class SessionSlot implements SessionContext {
   readonly tasks: TaskTable;
+  readonly taskTools: TaskTools;
   readonly principals = new Set<string>();
   readonly subscriptions = new Subscriptions();
-  readonly levels = new LogLevels();
+  readonly levels: LogLevels;
+  /** Further slots of the same client. */
+  readonly spares: SessionSlot[] = [];
   readonly provider: string;
   readonly gatewayVersion: string;
   readonly client: SessionRef | undefined;
@@ -65,11 +75,14 @@ export class SessionSlot implements SessionContext {
   readonly log: Log;
   readonly meter: Meter;
   readonly eras: Eras;
+  readonly leases: Leases;
   /** The session that takes calls now. */
   ready: UpstreamSession | undefined;
   lastUsed: number;
   heldCalls = 0;
   issuesSessions = false;
+  /** The server has a way to ask, as far as is known. */
+  canAsk = true;
   isClosed = false;
   readonly #options: SlotOptions;
   readonly #backoff = new Backoff();
@@ -96,11 +109,15 @@ export class SessionSlot implements SessionContext {
     this.log = options.client ? options.log.child({ session: options.client.id }) : options.log;
     this.meter = options.meter;
     this.eras = options.eras;
+    this.leases = options.leases;
+    this.levels = new LogLevels(options.spareOf?.levels);
+    this.taskTools = options.spareOf?.taskTools ?? new TaskTools(options.makesTasks);
     this.lastUsed = options.clock.now();
     this.#offering = new Offering({
       scope: this.scope,
       host: this.host,
       log: this.log,
+      taskTools: this.taskTools,
       current: () => this.ready,
       onState: options.onState,
       onTrouble: (session, failure) => this.onTrouble(session, failure),
@@ -115,6 +132,11 @@ export class SessionSlot implements SessionContext {
   get isIdle(): boolean {
     const isBusy = this.ready?.isQuiet === false || this.heldCalls > 0 || this.#opening !== undefined;
     return !isBusy && this.tasks.size === 0 && this.subscriptions.size === 0;
+  }
+
+  /** No call runs in it, and none waits for its session. */
+  get isUnused(): boolean {
+    return this.#opening === undefined && this.ready?.isQuiet !== false;
   }
 
   /** The session, opened if need be. Rejects with GatewayError when there is none in time. */
@@ -136,7 +158,7 @@ export class SessionSlot implements SessionContext {
 
   /** Resolves when the server's lists have been offered or have failed once. */
   async listed(): Promise<void> {
-    await this.#offering.listed;
+    await (this.#options.spareOf?.listed() ?? this.#offering.listed);
   }
 
   /** Opens a session unless one is there, not before its pause is over. Rejects with GatewayError. */
@@ -194,11 +216,12 @@ export class SessionSlot implements SessionContext {
     this.ready = session;
     this.lastUsed = this.clock.now();
     this.issuesSessions ||= session.transport.issuesSessions;
+    this.canAsk = session.transport.canAsk;
     this.#backoff.opened(this.clock.now());
     this.#lastFailure = undefined;
     this.levels.reset();
     this.levels.apply(session);
-    this.#offering.begin();
+    if (!this.#options.spareOf) this.#offering.begin();
     void this.subscriptions.restore(session);
   }
 
@@ -222,7 +245,7 @@ export class SessionSlot implements SessionContext {
   }
 
   relist(kinds: readonly ListedKind[]): Promise<void> {
-    return this.#offering.change(kinds);
+    return this.#options.spareOf?.relist(kinds) ?? this.#offering.change(kinds);
   }
 
   onLost(session: UpstreamSession, failure: UpstreamFailure): void {

@@ -22,6 +22,7 @@ export class SseTransport implements UpstreamTransport {
   readonly hasStreams = false;
   /** The address it gives out is made for one client. */
   readonly issuesSessions = true;
+  readonly canAsk = true;
   readonly mayBeModern = false;
   readonly #config: McpConfig;
   readonly #url: URL;

@@ -39,6 +39,7 @@ export function createStdioTransport(options: StdioOptions): UpstreamTransport {
   return {
     hasStreams: false,
     issuesSessions: false,
+    canAsk: true,
     mayBeModern: true,
 
     open(handlers) {

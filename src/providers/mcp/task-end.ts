@@ -1,20 +1,17 @@
-import { type CallEvent, decodeString, jsonText, membersAt, type Payload } from "../../contract/index.ts";
+import { jsonText, membersAt, type Payload } from "../../contract/index.ts";
+import type { EndEvent } from "./legacy-end.ts";
 import type { RunningCall } from "./running-call.ts";
+import { keepMsOf, taskIdOf } from "./tasks/task-state.ts";
 import type { UpstreamSession } from "./upstream-session.ts";
 
-const DEFAULT_TASK_MS = 3_600_000;
-/** A server may name any time; nobody keeps a task for longer than this. */
-const MAX_TASK_MS = 24 * 3_600_000;
-
 /** The end of a call that goes on as a task of the server; `task` is what the server says about it. */
-export function taskEnd(running: RunningCall, task: string, body: Payload, session: UpstreamSession): CallEvent {
+export function taskEnd(running: RunningCall, task: string, body: Payload, session: UpstreamSession): EndEvent {
   const { tasks, clock } = session.context;
   const { call, id, token } = running;
   const members = membersAt(task, 0);
-  const upstreamId = decodeString(members?.textOf("taskId"));
+  const upstreamId = taskIdOf(members);
   if (upstreamId === undefined) return { type: "end", outcome: "result", payload: body };
-  const ttl = Number(members?.textOf("ttl"));
-  const ttlMs = ttl > 0 ? Math.min(ttl, MAX_TASK_MS) : DEFAULT_TASK_MS;
+  const ttlMs = keepMsOf(members?.textOf("ttl"));
   tasks.add({
     id: call.id,
     upstreamId,

@@ -53,10 +53,10 @@ export interface RequestStream {
   abort(): void;
 }
 
-/** How a request goes out where each says for itself what others leave to the session. */
+/** How a request goes out that is unlike the others of its session. */
 export type RequestOptions = {
   /** Header lines instead of the session's own; its stream is then never taken up again. */
-  readonly head: string;
+  readonly head?: string;
   /** Stays open: it shall take no socket away from calls. */
   readonly isLong?: boolean;
 };
@@ -75,6 +75,8 @@ export interface UpstreamTransport {
   readonly hasStreams: boolean;
   /** The server gave the session an id: it keeps state per session. Known after the first answer. */
   readonly issuesSessions: boolean;
+  /** The server has a way to ask questions and to connect the answers with them. Known after `listen`. */
+  readonly canAsk: boolean;
   /** A server that is reached this way may speak 2026-07-28. */
   readonly mayBeModern: boolean;
   /** Rejects with UpstreamFault. */

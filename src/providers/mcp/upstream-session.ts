@@ -3,6 +3,7 @@
  * by itself is sorted in incoming.ts; when sessions are opened and closed is decided in session-slot.ts.
  */
 import {
+  type Call,
   type Clock,
   FlightTable,
   type Host,
@@ -18,13 +19,17 @@ import {
 import { errorText, type Message, MessageFault, requestText } from "../../wire/jsonrpc/index.ts";
 import type { Agreement } from "./handshake.ts";
 import { type OpenAsk, routeNotification, routeRequest } from "./incoming.ts";
+import type { Leases } from "./leases.ts";
 import type { LogLevels } from "./log-levels.ts";
 import type { Eras } from "./modern/eras.ts";
-import type { ModernSide } from "./modern/modern-side.ts";
+import { isModern, type ModernSide } from "./modern/modern-side.ts";
 import { isStillModern, settleEra } from "./opening.ts";
 import { PendingAnswer } from "./pending-answer.ts";
 import { RunningCall } from "./running-call.ts";
 import type { TaskTable } from "./task-table.ts";
+import type { DrivenTask } from "./tasks/driven-task.ts";
+import { DrivenTasks } from "./tasks/driven-tasks.ts";
+import type { TaskTools } from "./tasks/task-tools.ts";
 import {
   type RequestSink,
   type TransportHandlers,
@@ -45,8 +50,10 @@ export interface SessionContext {
   readonly log: Log;
   readonly meter: Meter;
   readonly tasks: TaskTable;
+  readonly taskTools: TaskTools;
   readonly levels: LogLevels;
   readonly eras: Eras;
+  readonly leases: Leases;
   /** Calls that wait for input and will be sent again. */
   heldCalls: number;
   /** The principals whose calls it has carried; more than two are not counted. */
@@ -78,6 +85,8 @@ export class UpstreamSession implements TransportHandlers {
   readonly transport: UpstreamTransport;
   readonly pending = new FlightTable<RequestSink>();
   readonly asks = new Map<string, OpenAsk>();
+  /** Tasks of the server that the gateway sees through for their callers. */
+  readonly driven = new DrivenTasks();
   agreement: Agreement | undefined;
   /** Set while the server is taken for one of 2026-07-28. */
   modern: ModernSide | undefined;
@@ -160,13 +169,33 @@ export class UpstreamSession implements TransportHandlers {
 
   /** The request has its answer, or nobody waits for one any more. */
   forget(id: string): void {
+    this.drop(id);
+    this.rest();
+  }
+
+  /** The same, where what becomes of the answer decides whether the session may `rest`. */
+  drop(id: string): void {
     if (this.pending.delete(Number(id))?.isStanding) this.#standing--;
+  }
+
+  rest(): void {
     if (this.isQuiet) this.context.onIdle(this);
   }
 
-  /** Nobody waits for an answer. */
+  /** A task goes on in this session. */
+  hold(task: DrivenTask): void {
+    this.driven.add(task);
+  }
+
+  /** The task is over, or nobody waits for it any more. */
+  letGo(task: DrivenTask): void {
+    this.driven.delete(task);
+    this.rest();
+  }
+
+  /** Nobody waits for an answer, nor for the end of a task. */
   get isQuiet(): boolean {
-    return this.pending.size === this.#standing;
+    return this.pending.size === this.#standing && this.driven.size === 0;
   }
 
   /** The call in flight with that id. */
@@ -175,15 +204,17 @@ export class UpstreamSession implements TransportHandlers {
     return waiting instanceof RunningCall ? waiting : undefined;
   }
 
+  /** Also those that go on as tasks. */
+  callsInFlight(): RunningCall[] {
+    const sent = this.pending.values().filter((waiting) => waiting instanceof RunningCall);
+    const asTasks = this.driven.values().map(({ running }) => running);
+    return [...sent, ...asTasks].filter(({ isSettled }) => !isSettled);
+  }
+
   /** The call in flight when there is exactly one. */
   onlyCall(): RunningCall | undefined {
-    let only: RunningCall | undefined;
-    for (const waiting of this.pending.values()) {
-      if (!(waiting instanceof RunningCall)) continue;
-      if (only) return undefined;
-      only = waiting;
-    }
-    return only;
+    const [only, ...others] = this.callsInFlight();
+    return others.length > 0 ? undefined : only;
   }
 
   /** The call in flight that speaks about a task: the one that waits for its result, if there is one. */
@@ -195,6 +226,12 @@ export class UpstreamSession implements TransportHandlers {
       found ??= waiting;
     }
     return found;
+  }
+
+  /** What the server lists decides how the call is sent: until it has been listed, the call has to wait. */
+  mustListBefore(call: Call): boolean {
+    if (this.modern) return this.modern.mustListBefore(call);
+    return isModern(call) && call.method === "tools/call" && !this.context.taskTools.isKnown;
   }
 
   onMessage(message: Message): void {
@@ -239,6 +276,7 @@ export class UpstreamSession implements TransportHandlers {
   #end(failure: UpstreamFailure): void {
     this.isOver = true;
     const waiting = this.pending.values();
+    for (const task of this.driven.values()) task.onFailure(failure);
     for (const ask of this.asks.values()) ask.abort?.abort();
     this.asks.clear();
     this.modern?.listening.close();

@@ -33,6 +33,15 @@ export const gatewaySchema = z
     pageSize: z.int().min(1).optional().describe("Entries per page of a list. Unset: lists come in one answer."),
     maxBody: sizeBytes.prefault("4MiB").describe("The largest message taken from a client."),
     timeout: durationMs.prefault("60s").describe("How long a call may take; a server's own `timeout` goes before it."),
+    inputTimeout: durationMs
+      .prefault("10m")
+      .describe("How long a question waits for its answer before the call is given up."),
+    sessionIdle: durationMs
+      .prefault("30m")
+      .describe("How long a client's session is kept without requests, running calls or an open stream."),
+    resumeWindow: durationMs
+      .prefault("5m")
+      .describe("How long the answer of a call is kept for a client whose stream broke off."),
     drain: durationMs.prefault("10s").describe("How long open calls may go on after the gateway was told to stop."),
     sealKey: secretReference
       .optional()

@@ -32,6 +32,9 @@ export type GatewayConfig = {
   readonly pageSize: number | undefined;
   readonly maxBodyBytes: number;
   readonly timeoutMs: number;
+  readonly inputTimeoutMs: number;
+  readonly sessionIdleMs: number;
+  readonly resumeWindowMs: number;
   readonly drainMs: number;
   readonly logLevel: LogLevel;
   /** What seals the state that clients bring back; unset: random. */
@@ -113,7 +116,8 @@ function shape(
   resolved: readonly Resolved[],
   sealKey: Secret | undefined,
 ): Config {
-  const { listen, maxBody, timeout, drain, pageSize, sealKey: _reference, ...rest } = data.gateway;
+  const { listen, maxBody, timeout, inputTimeout, sessionIdle, resumeWindow, ...others } = data.gateway;
+  const { drain, pageSize, sealKey: _reference, ...rest } = others;
   return {
     gateway: {
       ...rest,
@@ -121,6 +125,9 @@ function shape(
       pageSize,
       maxBodyBytes: maxBody,
       timeoutMs: timeout,
+      inputTimeoutMs: inputTimeout,
+      sessionIdleMs: sessionIdle,
+      resumeWindowMs: resumeWindow,
       drainMs: drain,
       ...(sealKey && { sealKey }),
     },

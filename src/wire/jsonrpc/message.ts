@@ -84,6 +84,7 @@ function classify(text: string, top: Members, inner: Members | undefined): Messa
     if (hasTwins(top) || (params && inner && hasTwins(inner))) refuse("two keys differ only in their case");
     const at = params ?? { start: top.end - 1, end: top.end - 1 };
     const body = payload(text.slice(at.start, at.end), frameOf(text, top, at));
+    if (params && inner) inner.end = params.end;
     return {
       kind: id === undefined ? "notification" : "request",
       text,
@@ -101,6 +102,7 @@ function classify(text: string, top: Members, inner: Members | undefined): Messa
   if (id === undefined || !(isId(id) || id === "null")) return refuse("an answer needs the id it answers");
   if (text.charCodeAt(answer.start) !== 123) return refuse("result and error must be objects");
   const body = payload(text.slice(answer.start, answer.end), frameOf(text, top, answer));
+  if (inner) inner.end = answer.end;
   return { kind: "response", text, id, method: "", body, members: inner, outcome: result ? "result" : "fault" };
 }
 

@@ -2,9 +2,8 @@
 import type { HttpResponse } from "../../../contract/index.ts";
 import type { Session } from "../../../mechanisms/sessions/index.ts";
 import { errorText, type Message, MessageFault, skimBatch, skimMessage } from "../../../wire/jsonrpc/index.ts";
-import type { CallReader } from "../call-reader.ts";
 import { takeAnswer, takeNotification } from "../notifications.ts";
-import type { Outlet } from "../outlet.ts";
+import type { Outlet, OutletOwner } from "../outlet.ts";
 import { handleRequest } from "../requests.ts";
 import type { Accepts } from "./accept.ts";
 import type { HttpContext } from "./http-context.ts";
@@ -48,7 +47,7 @@ class BatchResponse {
   readonly #http: HttpContext;
   readonly #response: HttpResponse;
   readonly accepts: Accepts;
-  readonly readers: CallReader[] = [];
+  readonly owners: OutletOwner[] = [];
   readonly #answers: string[] = [];
   #left: number;
   #stream: SseStream | undefined;
@@ -83,10 +82,10 @@ class BatchResponse {
   #open(): SseStream {
     const stream = new SseStream(this.#response, this.#http.front.timers, {
       drained: () => {
-        for (const reader of this.readers) reader.resume();
+        for (const owner of this.owners) owner.resume();
       },
       left: () => {
-        for (const reader of this.readers) reader.left();
+        for (const owner of this.owners) owner.left();
       },
     });
     for (const text of this.#answers.splice(0)) stream.send(text);
@@ -104,7 +103,7 @@ class BatchResponse {
 /** One request's share of a batch. */
 class BatchOutlet implements Outlet {
   readonly #batch: BatchResponse;
-  #reader: CallReader | undefined;
+  #owner: OutletOwner | undefined;
   #isOver = false;
 
   constructor(batch: BatchResponse) {
@@ -121,13 +120,13 @@ class BatchOutlet implements Outlet {
 
   opened(): void {}
 
-  bind(reader: CallReader): void {
-    this.#reader = reader;
-    this.#batch.readers.push(reader);
+  bind(owner: OutletOwner): void {
+    this.#owner = owner;
+    this.#batch.owners.push(owner);
   }
 
   #eventId(cursor: number): string | undefined {
-    const run = this.#reader?.run;
+    const run = this.#owner?.run;
     return run && cursor >= 0 ? `${run.id}.${cursor}` : undefined;
   }
 

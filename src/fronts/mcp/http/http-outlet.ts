@@ -1,8 +1,7 @@
 /** The response to one POST: a single JSON answer if that comes first, otherwise an event stream. */
 import { type HttpResponse, headerLine } from "../../../contract/index.ts";
 import type { Session } from "../../../mechanisms/sessions/index.ts";
-import type { CallReader } from "../call-reader.ts";
-import type { Outlet } from "../outlet.ts";
+import type { Outlet, OutletOwner } from "../outlet.ts";
 import type { Accepts } from "./accept.ts";
 import type { HttpContext } from "./http-context.ts";
 import type { Waiting } from "./late-answers.ts";
@@ -13,7 +12,7 @@ export class HttpOutlet implements Outlet, Waiting, StreamOwner {
   readonly #response: HttpResponse;
   readonly #accepts: Accepts;
   readonly #primes: boolean;
-  #reader: CallReader | undefined;
+  #owner: OutletOwner | undefined;
   #stream: SseStream | undefined;
   #sessionId: string | undefined;
   #isOver = false;
@@ -40,8 +39,10 @@ export class HttpOutlet implements Outlet, Waiting, StreamOwner {
     this.#sessionId = session.id;
   }
 
-  bind(reader: CallReader): void {
-    this.#reader = reader;
+  bind(owner: OutletOwner): void {
+    this.#owner = owner;
+    // Without a run there is nothing to come back to, so whoever waits need not once the client is gone.
+    if (!owner.run) this.#response.onClose = () => this.left();
     if (this.#accepts.prefersSse) this.open(-1);
     else if (this.#accepts.sse) this.#http.lateAnswers.add(this);
   }
@@ -49,7 +50,7 @@ export class HttpOutlet implements Outlet, Waiting, StreamOwner {
   openEarly(): void {
     // A client that left before there was a stream has no place to come back to.
     if (this.#response.isOver) return;
-    this.open(this.#reader?.cursor ?? -1);
+    this.open(this.#owner?.cursor ?? -1);
   }
 
   /** Starts the stream where the client has seen everything up to `cursor`. */
@@ -66,13 +67,13 @@ export class HttpOutlet implements Outlet, Waiting, StreamOwner {
 
   /** `<run>.<cursor>`: where a client that comes back wants to go on. */
   #eventId(cursor: number): string | undefined {
-    const run = this.#reader?.run;
-    return run && !this.#reader?.session.isEphemeral ? `${run.id}.${cursor}` : undefined;
+    const run = this.#owner?.run;
+    return run && !this.#owner?.session.isEphemeral ? `${run.id}.${cursor}` : undefined;
   }
 
   send(text: string, cursor: number): boolean {
     if (this.#isOver) return true;
-    const stream = this.#stream ?? this.open((this.#reader?.cursor ?? 0) - 1);
+    const stream = this.#stream ?? this.open((this.#owner?.cursor ?? 0) - 1);
     return stream.send(text, cursor < 0 ? undefined : this.#eventId(cursor));
   }
 
@@ -99,7 +100,7 @@ export class HttpOutlet implements Outlet, Waiting, StreamOwner {
 
   release(retryMs?: number): boolean {
     if (this.#isOver || !this.#primes || !this.#accepts.sse) return false;
-    const cursor = this.#reader?.cursor ?? -1;
+    const cursor = this.#owner?.cursor ?? -1;
     const id = this.#eventId(cursor);
     if (id === undefined) return false;
     const stream = this.#stream ?? this.open(cursor);
@@ -121,12 +122,12 @@ export class HttpOutlet implements Outlet, Waiting, StreamOwner {
   }
 
   drained(): void {
-    this.#reader?.resume();
+    this.#owner?.resume();
   }
 
   left(): void {
     this.#isOver = true;
-    this.#reader?.left();
+    this.#owner?.left();
   }
 }
 

@@ -9,10 +9,10 @@ import {
   type Verb,
 } from "../../../contract/index.ts";
 import type { Session } from "../../../mechanisms/sessions/index.ts";
-import { stripEnvelope } from "../../../wire/mcp/2026-07-28/index.ts";
 import { type CallRoute, COMPLETE_REFS, LOG_LEVELS } from "../../../wire/mcp/index.ts";
-import { ownName, renamed, resolve, tokenOf } from "../calls.ts";
+import { ownName, resolve, tokenOf } from "../calls.ts";
 import type { FrontContext } from "../front-context.ts";
+import { Deferral } from "./deferral.ts";
 import type { ModernExchange } from "./exchange.ts";
 import type { ModernContext } from "./modern-context.ts";
 import { INVALID_PARAMS, type ModernError } from "./modern-errors.ts";
@@ -32,21 +32,55 @@ export function callPrimitive(
   const key = route.path[0] as string;
   const name = decodeString(message.members?.textOf(key));
   if (name === undefined) return answerError(exchange, badParams(`params.${key} must be a string`));
-  const identity = `[${jsonText(message.method)},${message.members?.textOf(key)},${message.members?.textOf("arguments") ?? "null"}]`;
+  const identity = `["${message.method}",${message.members?.textOf(key)},${message.members?.textOf("arguments") ?? "null"}]`;
   const entry = resolve(context.front.catalog.view(session.catalog, session), route.kinds, name);
   const wrong = entry && headers && route.verb === "call" ? checkParams(entry, message.body, headers) : undefined;
   if (wrong) return answerError(exchange, wrong);
-  const begin = (withState?: (input: Payload) => Payload) => {
-    if (!entry) return answerError(exchange, unknownName(message.method, name));
-    const own = ownName(entry, name);
-    const input = stripEnvelope(own === name ? message.body : renamed(message, key, own)).splice(["task"]);
-    const isListed = entry.primitive.definition.text !== "{}";
-    const about: About = { method: message.method, name, isListed, canAsk: true, identity };
-    startCall(context, exchange, session, { entry, verb: route.verb, input: withState?.(input) ?? input, about });
-  };
+  const asked: Asked = { entry, route, name, identity };
   const literal = message.members?.textOf("requestState");
-  if (literal === undefined) begin();
-  else goOn(context, exchange, session, { identity, name, sealed: decodeString(literal), begin });
+  if (literal === undefined) return begin(context, exchange, session, asked);
+  const sealed = decodeString(literal);
+  goOn(context, exchange, session, {
+    identity,
+    name,
+    sealed,
+    begin: (withState) => begin(context, exchange, session, asked, withState),
+  });
+}
+
+/** What a request names, and what makes another one the same. */
+type Asked = {
+  readonly entry: Entry | undefined;
+  readonly route: CallRoute;
+  readonly name: string;
+  readonly identity: string;
+};
+
+function begin(
+  context: ModernContext,
+  exchange: ModernExchange,
+  session: Session,
+  { entry, route, name, identity }: Asked,
+  withState?: (input: Payload) => Payload,
+): void {
+  const { method } = exchange.message;
+  if (!entry) return answerError(exchange, unknownName(method, name));
+  const own = ownName(entry, name);
+  const input = inputOf(exchange, own === name ? undefined : [route.path[0] as string, jsonText(own)]);
+  const isListed = entry.primitive.definition.text !== "{}";
+  const about: About = { method, name, isListed, canAsk: true, identity };
+  const start = { entry, verb: route.verb, input: withState?.(input) ?? input, about };
+  if (exchange.hasTasks && route.verb === "call") startDeferrable(context, exchange, session, start);
+  else startCall(context, exchange, session, start);
+}
+
+/** The params without what they say of the client, and with one member changed. Tasks of 2025 do not exist here. */
+function inputOf({ message, meta }: ModernExchange, change?: readonly [key: string, json: string]): Payload {
+  const { members, body } = message;
+  if (!members) return body;
+  const changes: (readonly [key: string, json?: string | undefined])[] = [["_meta", meta], ["task"]];
+  if (change) changes.push(change);
+  return payload(members.edited(changes), body.frame);
 }
 
 type Return = {
@@ -90,8 +124,10 @@ export function callCompletion(context: ModernContext, exchange: ModernExchange,
   const entry = resolve(view, route.kind === "template" ? ["template", "resource"] : [route.kind], name);
   if (!entry) return answerError(exchange, unknownName(message.method, name));
   const own = ownName(entry, name);
-  const input = stripEnvelope(own === name ? message.body : message.body.splice(route.path, jsonText(own)));
-  startCall(context, exchange, session, { entry, verb: "complete", input, about: plainAbout(message.method, name) });
+  const input = inputOf(exchange);
+  const named = own === name ? input : input.splice(route.path, jsonText(own));
+  const about = plainAbout(message.method, name);
+  startCall(context, exchange, session, { entry, verb: "complete", input: named, about });
 }
 
 /** A method we do not know goes to the server behind us, if there is just one. False: there is not. */
@@ -101,8 +137,8 @@ export function callUnknown(context: ModernContext, exchange: ModernExchange, se
   const [only] = view.providers;
   const entry = view.providers.length === 1 && only ? view.raw(only.id, message.method) : undefined;
   if (!entry) return false;
-  const input = stripEnvelope(message.body);
-  startCall(context, exchange, session, { entry, verb: "raw", input, about: plainAbout(message.method, "") });
+  const about = plainAbout(message.method, "");
+  startCall(context, exchange, session, { entry, verb: "raw", input: inputOf(exchange), about });
   return true;
 }
 
@@ -113,6 +149,13 @@ function plainAbout(method: string, name: string): About {
 type Start = { readonly entry: Entry; readonly verb: Verb; readonly input: Payload; readonly about: About };
 
 let lastKey = 0;
+
+/** A call that may be answered with a task. */
+function startDeferrable(context: ModernContext, exchange: ModernExchange, session: Session, start: Start): void {
+  const isSlow = start.entry.primitive.outlasts === "slow";
+  const about: About = { ...start.about, deferral: new Deferral(context.front, session, isSlow) };
+  startCall(context, exchange, session, { ...start, about });
+}
 
 function startCall(context: ModernContext, exchange: ModernExchange, session: Session, start: Start): void {
   const { front, rounds } = context;
@@ -125,7 +168,7 @@ function startCall(context: ModernContext, exchange: ModernExchange, session: Se
   const { method, id } = exchange.message;
   const origin = { front: "mcp", protocol: session.protocol, requestId: id };
   const order = { entry, verb, method, input, principal: exchange.principal, session, origin, life: "bound" } as const;
-  call.began(front.runs.start(order, call), hereOf(exchange));
+  call.began(front.runs.start(about.deferral ? { ...order, mayDefer: true } : order, call), hereOf(exchange));
 }
 
 function hereOf({ message, outlet, logLevel }: ModernExchange): Here {

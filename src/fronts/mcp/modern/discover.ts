@@ -1,11 +1,11 @@
 /** server/discover: the gateway speaks of itself, from what the catalog holds. No server is asked. */
 import { jsonText, payload, type View } from "../../../contract/index.ts";
 import { answerText } from "../../../wire/jsonrpc/index.ts";
-import { capabilitiesText, instructionsOf } from "../capabilities.ts";
+import { TASKS_EXTENSION } from "../../../wire/mcp/2026-07-28/index.ts";
+import { canMakeTasks, capabilitiesText, instructionsOf } from "../capabilities.ts";
 import type { FrontContext } from "../front-context.ts";
 import type { ModernExchange } from "./exchange.ts";
 import { SUPPORTED_VERSIONS } from "./modern-errors.ts";
-import { TASKS_EXTENSION } from "./profiles.ts";
 import { ownResult } from "./results.ts";
 
 // Views never change, so what is said about one is said once.
@@ -32,8 +32,10 @@ function aboutText(front: FrontContext, view: View): string {
   return text;
 }
 
-/** What the servers declare, without what this front does not serve in this era. */
+/** What the servers declare, with tasks in the words of this era. */
 function servedCapabilities(view: View): string {
-  const served = payload(capabilitiesText(view)).splice(["tasks"]).splice(["extensions", TASKS_EXTENSION]);
+  const others = payload(capabilitiesText(view)).splice(["tasks"]);
+  if (canMakeTasks(view)) return others.splice(["extensions", TASKS_EXTENSION], "{}").text;
+  const served = others.splice(["extensions", TASKS_EXTENSION]);
   return served.at(["extensions"]) === "{}" ? served.splice(["extensions"]).text : served.text;
 }

@@ -32,10 +32,10 @@ describe("a request of 2026-07-28 is refused", () => {
     ["for tasks/result", modern("tasks/result", { taskId: "x" }), 404, -32601],
     ["for a task without the extension", modern("tasks/get", { taskId: "x" }), 400, -32021],
     [
-      "for a task, which nobody serves yet",
+      "for a task nobody has",
       modern("tasks/get", { taskId: "x" }, { capabilities: { extensions: { [`${META}tasks`]: {} } } }),
-      404,
-      -32601,
+      200,
+      -32602,
     ],
     ["for a tool nobody has", modern("tools/call", { name: "nope" }), 200, -32602],
     ["for a prompt nobody has", modern("prompts/get", { name: "nope" }), 200, -32602],

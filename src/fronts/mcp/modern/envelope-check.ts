@@ -16,7 +16,12 @@ type Headers = HttpRequest["headers"];
 /** What a client may say of itself in one request. */
 const MAX_DECLARED_BYTES = 64 * 1024;
 
-export type Declared = { readonly capabilities: Payload; readonly logLevel: string | undefined };
+export type Declared = {
+  readonly capabilities: Payload;
+  readonly logLevel: string | undefined;
+  /** What else its `_meta` holds. */
+  readonly meta: string | undefined;
+};
 
 export type Verdict = { readonly declared: Declared } | { readonly error: ModernError };
 
@@ -26,9 +31,9 @@ export function isModernVersion(version: string | undefined): boolean {
 }
 
 /** Whether a message is of this era by its own words. One that says so twice is, and will be refused for it. */
-export function hasEnvelope({ body }: Message): boolean {
+export function hasEnvelope({ members }: Message): boolean {
   try {
-    return readEnvelope(body) !== undefined;
+    return readEnvelope(members) !== undefined;
   } catch (error) {
     if (error instanceof JsonFault) return true;
     throw error;
@@ -37,16 +42,16 @@ export function hasEnvelope({ body }: Message): boolean {
 
 /** Judges a request. Throws JsonFault. `headers` is absent on transports that have none. */
 export function checkEnvelope(message: Message, headers: Headers | undefined): Verdict {
-  const envelope = readEnvelope(message.body);
+  const envelope = readEnvelope(message.members);
   if (!envelope) return { error: badEnvelope(`params._meta must have ${ENVELOPE_KEYS.version}`) };
   const error =
     versionError(envelope, headers) ??
-    envelopeError(message, envelope) ??
+    envelopeError(envelope) ??
     (headers && methodError(message, headers)) ??
     (headers && nameError(message, headers));
   if (error) return { error };
   const logLevel = envelope.logLevel === undefined ? undefined : decodeString(envelope.logLevel);
-  return { declared: { capabilities: envelope.capabilities as Payload, logLevel } };
+  return { declared: { capabilities: envelope.capabilities as Payload, logLevel, meta: envelope.rest } };
 }
 
 function versionError({ version }: Envelope, headers: Headers | undefined): ModernError | undefined {
@@ -59,9 +64,19 @@ function versionError({ version }: Envelope, headers: Headers | undefined): Mode
   return SUPPORTED_VERSIONS.includes(version) ? undefined : unknownVersion(version.slice(0, 64));
 }
 
-function envelopeError(message: Message, envelope: Envelope): ModernError | undefined {
+/** Envelopes that were judged and found good: most clients send the same one again and again. */
+const GOOD = new WeakSet<Envelope>();
+
+function envelopeError(envelope: Envelope): ModernError | undefined {
+  if (GOOD.has(envelope)) return undefined;
+  const error = judgeEnvelope(envelope);
+  if (!error) GOOD.add(envelope);
+  return error;
+}
+
+function judgeEnvelope(envelope: Envelope): ModernError | undefined {
   if (!envelope.capabilities) return badEnvelope(`params._meta must have ${ENVELOPE_KEYS.capabilities}, an object`);
-  const info = message.body.at(["_meta", ENVELOPE_KEYS.clientInfo]);
+  const info = envelope.clientInfo;
   if (info !== undefined && !isClientInfo(info)) {
     return badEnvelope(`${ENVELOPE_KEYS.clientInfo} must be an object with a name and a version`);
   }
@@ -84,13 +99,19 @@ function methodError(message: Message, headers: Headers): ModernError | undefine
   return decodeHeader(header) === message.method ? undefined : headerMismatch("Mcp-Method", "differs from the body");
 }
 
+/** Neither JSON nor a header writes it in another way. */
+const PLAIN_NAME = /^[A-Za-z0-9_./-]*$/;
+
 /** A name that is missing from the body is the method's own concern. */
 function nameError(message: Message, headers: Headers): ModernError | undefined {
   const key = Object.hasOwn(NAMED_METHODS, message.method) ? NAMED_METHODS[message.method] : undefined;
   if (key === undefined) return undefined;
   const header = headers["mcp-name"];
   if (header === undefined) return headerMismatch("Mcp-Name", "is missing");
-  const name = decodeString(message.members?.textOf(key));
+  const literal = message.members?.textOf(key);
+  // Most names are written the same in both places.
+  if (literal === `"${header}"` && PLAIN_NAME.test(header)) return undefined;
+  const name = decodeString(literal);
   if (name === undefined) return undefined;
   return decodeHeader(header) === name ? undefined : headerMismatch("Mcp-Name", "differs from the body");
 }

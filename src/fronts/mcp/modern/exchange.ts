@@ -36,6 +36,8 @@ export type ModernExchange = {
   /** What the client declares, in the one form of it (see profiles.ts). */
   readonly profile: Payload;
   readonly hasTasks: boolean;
+  /** What its `_meta` holds beside what it says of its client, as JSON text; undefined: nothing. */
+  readonly meta: string | undefined;
   /** The least severe log line it wants; without one it wants none. */
   readonly logLevel: string | undefined;
   /** Absent on transports that have none. */

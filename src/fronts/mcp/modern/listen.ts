@@ -1,5 +1,6 @@
 /** subscriptions/listen: a request that stays open, and on which the client hears what it asked to hear. */
 import { jsonText, type View } from "../../../contract/index.ts";
+import type { KeptTask } from "../../../mechanisms/runs/index.ts";
 import type { Session } from "../../../mechanisms/sessions/index.ts";
 import { LIST_CHANGED } from "../../../wire/mcp/index.ts";
 import { ownName } from "../calls.ts";
@@ -38,26 +39,43 @@ export function listen(context: ModernContext, exchange: ModernExchange, session
   const accepted = wanted.map((one) => listeners.subscribe(session, one));
   const acknowledge = (taken: readonly boolean[]) => {
     const uris = wanted.filter((_, at) => taken[at]).map(({ subscription }) => subscription.shown);
-    const kinds = asked.kinds.map((kind) => `"${kind}":true`);
-    const honoured = uris.length > 0 ? [...kinds, `"resourceSubscriptions":${jsonText(uris)}`] : kinds;
+    const tasks = listener.watch(tasksOf(context, exchange, asked));
+    const honoured = asked.kinds.map((kind) => `"${kind}":true`);
+    if (uris.length > 0) honoured.push(`"resourceSubscriptions":${jsonText(uris)}`);
+    if (tasks.length > 0) honoured.push(`"taskIds":${jsonText(tasks.map(({ id }) => id))}`);
     listener.acknowledge(`{${honoured.join(",")}}`, new Set(asked.kinds.map((kind) => KINDS[kind] as string)));
   };
   if (accepted.length === 0) acknowledge([]);
   else void Promise.all(accepted).then(acknowledge);
 }
 
-type Asked = { readonly kinds: readonly string[]; readonly uris: readonly string[] };
+type Asked = {
+  readonly kinds: readonly string[];
+  readonly uris: readonly string[];
+  readonly taskIds: readonly string[];
+};
 
 /** What is asked for in other words than these is left out of the acknowledgement. Throws JsonFault. */
-function readAsked({ message }: ModernExchange): Asked | undefined {
+function readAsked({ message, hasTasks }: ModernExchange): Asked | undefined {
   if (message.members?.textOf("notifications")?.startsWith("{") !== true) return undefined;
   const { notifications } = message.body.value() as { notifications: Record<string, unknown> };
   const kinds = Object.keys(KINDS).filter((kind) => notifications[kind] === true);
-  const { resourceSubscriptions = [] } = notifications;
-  if (!Array.isArray(resourceSubscriptions)) return undefined;
-  if (!resourceSubscriptions.every((uri) => typeof uri === "string" && uri.length <= MAX_URI)) return undefined;
-  const uris = [...new Set(resourceSubscriptions as string[])];
-  return uris.length > MAX_SUBSCRIPTIONS ? undefined : { kinds, uris };
+  const uris = namesIn(notifications.resourceSubscriptions);
+  const taskIds = hasTasks ? namesIn(notifications.taskIds) : [];
+  return uris && taskIds && { kinds, uris, taskIds };
+}
+
+/** Each name once; undefined for anything but a list of names, or for one that is too long. */
+function namesIn(value: unknown = []): readonly string[] | undefined {
+  if (!Array.isArray(value) || !value.every((name) => typeof name === "string" && name.length <= MAX_URI))
+    return undefined;
+  const names = [...new Set(value)];
+  return names.length > MAX_SUBSCRIPTIONS ? undefined : names;
+}
+
+/** Those of the caller's own. */
+function tasksOf({ front }: ModernContext, { principal }: ModernExchange, { taskIds }: Asked): KeptTask[] {
+  return taskIds.map((id) => front.tasks.find(id, principal)).filter((task) => task !== undefined);
 }
 
 /** Where the resource is, unless its server has no subscriptions. */

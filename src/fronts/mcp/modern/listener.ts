@@ -1,5 +1,6 @@
 /** One open subscriptions/listen: what it wants to hear, and its stream. */
 import { jsonText, type Notice, type Payload, payload, type Timer } from "../../../contract/index.ts";
+import type { KeptTask } from "../../../mechanisms/runs/index.ts";
 import type { RunningCall, Session } from "../../../mechanisms/sessions/index.ts";
 import { answerText, notificationText } from "../../../wire/jsonrpc/index.ts";
 import { SUBSCRIPTION_ID } from "../../../wire/mcp/2026-07-28/index.ts";
@@ -7,6 +8,7 @@ import type { FrontContext } from "../front-context.ts";
 import type { ModernOutlet, OutletOwner } from "./exchange.ts";
 import type { Listeners, Wanted } from "./listeners.ts";
 import { ownResult } from "./results.ts";
+import { taskDetails } from "./task-details.ts";
 
 /** Several sessions of a server tell the same change one after the other; the client hears of it once. */
 const TOGETHER_MS = 50;
@@ -26,7 +28,9 @@ export class Listener implements OutletOwner, RunningCall {
   #wanted: readonly Wanted[] = [];
   #changed = new Set<string>();
   #timer: Timer | undefined;
-  #unsent = new Map<string, string>();
+  #watching: (() => void)[] = [];
+  /** What waits for room, written when there is. */
+  #unsent = new Map<string, () => string | undefined>();
   #isFull = false;
   #isOver = false;
 
@@ -51,11 +55,26 @@ export class Listener implements OutletOwner, RunningCall {
     if (this.#isOver) this.#giveBack();
   }
 
+  /** Hears of these tasks from now on. Gives those that it will hear of. */
+  watch(tasks: readonly KeptTask[]): readonly KeptTask[] {
+    if (this.#isOver) return [];
+    return tasks.filter((task) => {
+      const stop = task.watch(() => this.#send(`task ${task.id}`, () => this.#taskText(task)));
+      if (stop) this.#watching.push(stop);
+      return stop !== undefined;
+    });
+  }
+
+  /** As it is now; undefined when it is not kept any more. */
+  #taskText(task: KeptTask): string | undefined {
+    return task.isForgotten ? undefined : this.#notification("notifications/tasks", taskDetails(this.#front, task));
+  }
+
   /** Tells what it will hear, and begins. `notifications` is JSON text. */
   acknowledge(notifications: string, methods: ReadonlySet<string>): void {
     if (this.#isOver) return;
     this.#methods = methods;
-    this.#send("ack", "notifications/subscriptions/acknowledged", payload(`{"notifications":${notifications}}`));
+    this.#tell("ack", "notifications/subscriptions/acknowledged", payload(`{"notifications":${notifications}}`));
     this.#all.add(this);
   }
 
@@ -64,7 +83,7 @@ export class Listener implements OutletOwner, RunningCall {
     if (this.#changed.size === 0 || this.#timer) return;
     this.#timer = this.#front.timers.after(TOGETHER_MS, () => {
       this.#timer = undefined;
-      for (const method of this.#changed) this.#send(method, method, payload("{}"));
+      for (const method of this.#changed) this.#tell(method, method, payload("{}"));
       this.#changed.clear();
     });
   }
@@ -76,30 +95,41 @@ export class Listener implements OutletOwner, RunningCall {
     );
     if (!found) return;
     const shown = found.subscription.shown + uri.slice(found.subscription.own.length);
-    this.#send(`updated ${shown}`, notice.method, notice.payload.splice(["uri"], jsonText(shown)));
+    this.#tell(`updated ${shown}`, notice.method, notice.payload.splice(["uri"], jsonText(shown)));
+  }
+
+  #tell(key: string, method: string, params: Payload): void {
+    const text = this.#notification(method, params);
+    this.#send(key, () => text);
+  }
+
+  #notification(method: string, params: Payload): string {
+    return notificationText(method, params.splice(["_meta", SUBSCRIPTION_ID], this.#id));
   }
 
   /** Of messages with the same key that wait for room, the last one stays. */
-  #send(key: string, method: string, params: Payload): void {
-    const text = notificationText(method, params.splice(["_meta", SUBSCRIPTION_ID], this.#id));
-    if (!this.#isFull) {
-      this.#isFull = !this.#outlet.send(text);
-      return;
-    }
+  #send(key: string, textOf: () => string | undefined): void {
+    if (!this.#isFull) return this.#write(textOf);
     this.#unsent.delete(key);
-    this.#unsent.set(key, text);
+    this.#unsent.set(key, textOf);
     const [oldest] = this.#unsent.keys();
-    if (this.#unsent.size <= MAX_UNSENT || oldest === undefined) return;
+    // What is said of tasks is not written yet, and so takes no room.
+    if (this.#unsent.size <= MAX_UNSENT + this.#watching.length || oldest === undefined) return;
     this.#unsent.delete(oldest);
     this.#front.meter.count("isthmus_events_dropped_total", "updated");
   }
 
+  #write(textOf: () => string | undefined): void {
+    const text = textOf();
+    if (text !== undefined) this.#isFull = !this.#outlet.send(text);
+  }
+
   resume(): void {
     this.#isFull = false;
-    for (const [key, text] of this.#unsent) {
+    for (const [key, textOf] of this.#unsent) {
       if (this.#isFull) return;
       this.#unsent.delete(key);
-      this.#isFull = !this.#outlet.send(text);
+      this.#write(textOf);
     }
   }
 
@@ -133,6 +163,8 @@ export class Listener implements OutletOwner, RunningCall {
   }
 
   #giveBack(): void {
+    for (const stop of this.#watching) stop();
+    this.#watching = [];
     for (const wanted of this.#wanted) this.#all.unsubscribe(this.session, wanted);
     this.#wanted = [];
   }

@@ -12,7 +12,6 @@ import {
   type Ask,
   type Attachment,
   type CallEvent,
-  decodeString,
   digestJson,
   jsonText,
   type Payload,
@@ -21,22 +20,14 @@ import {
   type Run,
 } from "../../../contract/index.ts";
 import type { RunningCall, Session } from "../../../mechanisms/sessions/index.ts";
-import { answerText, notificationText } from "../../../wire/jsonrpc/index.ts";
-import { LOG_LEVELS } from "../../../wire/mcp/index.ts";
+import { notificationText } from "../../../wire/jsonrpc/index.ts";
 import type { FrontContext } from "../front-context.ts";
+import { reachesLevel } from "../log-level.ts";
+import { answerOf, type Final, laterFinal, plainAnswer } from "./call-answer.ts";
+import { deferredResult } from "./deferral.ts";
 import type { OutletOwner } from "./exchange.ts";
-import { capabilityMissing, type ModernError } from "./modern-errors.ts";
-import {
-  expired,
-  hasForm,
-  inputRequestsText,
-  joinRequirements,
-  missingFor,
-  negative,
-  undeclared,
-} from "./questions.ts";
+import { answerLater, expired, hasForm, inputRequestsText, missingFor, negative, undeclared } from "./questions.ts";
 import { QuietWindow } from "./quiet-window.ts";
-import { type Answered, errorFinal, type FinalAnswer, finalAnswer, ownResult, upstreamLost } from "./results.ts";
 import type { About, Here, RoundKeeper } from "./round.ts";
 
 const MOST_AT_ONCE = 16;
@@ -58,13 +49,14 @@ export class OpenCall implements Reader, RunningCall, OutletOwner {
   #here: Here | undefined;
   #attachment: Attachment | undefined;
   #cursor = -1;
-  #early: { event: CallEvent; cursor: number }[] = [];
-  readonly #pending = new Map<string, Ask>();
-  #refused: object[] = [];
-  readonly #window: QuietWindow;
+  // Few calls need any of these, so they are made when they are needed.
+  #early: { event: CallEvent; cursor: number }[] | undefined;
+  #pending: Map<string, Ask> | undefined;
+  #refused: Record<string, unknown>[] | undefined;
+  #window: QuietWindow | undefined;
   #lastProgress: Payload | undefined;
   #roots: Payload | undefined;
-  #final: CallEvent | ModernError | undefined;
+  #final: Final | undefined;
   #digest: string | undefined;
   #isBlocked = false;
   #isOver = false;
@@ -75,7 +67,6 @@ export class OpenCall implements Reader, RunningCall, OutletOwner {
     this.session = session;
     this.about = about;
     this.#key = key;
-    this.#window = new QuietWindow(front, () => this.#askClient());
   }
 
   /** What makes another request the same one. */
@@ -85,7 +76,11 @@ export class OpenCall implements Reader, RunningCall, OutletOwner {
   }
 
   get pending(): Iterable<Ask> {
-    return this.#pending.values();
+    return this.#pending?.values() ?? [];
+  }
+
+  get #isAsking(): boolean {
+    return this.#pending !== undefined && this.#pending.size > 0;
   }
 
   /** Takes its run, and the events that came before it was known. */
@@ -93,16 +88,20 @@ export class OpenCall implements Reader, RunningCall, OutletOwner {
     this.#here = here;
     this.run = run;
     here.outlet.bind(this);
-    for (const { event, cursor } of this.#early) this.take(event, cursor);
-    this.#early = [];
+    this.#wait();
+    for (const { event, cursor } of this.#early ?? []) this.take(event, cursor);
+    this.#early = undefined;
   }
 
   take(event: CallEvent, cursor: number): boolean {
+    this.#cursor = Math.max(this.#cursor, cursor);
     if (!this.run) {
+      this.#early ??= [];
       this.#early.push({ event, cursor });
       return true;
     }
-    this.#cursor = cursor;
+    const task = this.about.deferral?.task;
+    if (task) return task.take(event);
     if (this.#isOver) return true;
     switch (event.type) {
       case "end":
@@ -119,6 +118,8 @@ export class OpenCall implements Reader, RunningCall, OutletOwner {
       case "notice":
         return this.#notice(event);
       case "status":
+        if (this.about.deferral?.hears(event)) this.#sendAway();
+        return true;
       case "chunk":
       case "artifact":
         return true;
@@ -140,9 +141,21 @@ export class OpenCall implements Reader, RunningCall, OutletOwner {
 
   #wants(line: Payload): boolean {
     const least = this.#here?.logLevel;
-    if (least === undefined) return false;
-    const level = LOG_LEVELS.indexOf(decodeString(line.at(["level"])) ?? "");
-    return level < 0 || level >= LOG_LEVELS.indexOf(least);
+    return least !== undefined && reachesLevel(least, line);
+  }
+
+  /** The client waits from now on, but perhaps not to the end. */
+  #wait(): void {
+    if (this.#here) this.about.deferral?.wait(() => !this.#isAsking && this.#sendAway());
+  }
+
+  /** The call goes on as a task, where the client takes one and there is room. */
+  #sendAway(): void {
+    const here = this.#here;
+    const task = here && this.run && this.about.deferral?.keep(this.run, { cursor: this.#cursor, asks: this.pending });
+    if (!task) return;
+    this.#leave();
+    here.outlet.answer(plainAnswer(this.#front, here.requestId, deferredResult(task)).text);
   }
 
   #notice(event: CallEvent & { type: "notice" }): boolean {
@@ -150,38 +163,44 @@ export class OpenCall implements Reader, RunningCall, OutletOwner {
     if (event.key === undefined) {
       return LEGACY_NOTICES.has(event.method) ? true : this.#tell(event.method, event.payload);
     }
-    if (event.method === "notifications/cancelled") this.#pending.delete(event.key);
+    if (event.method === "notifications/cancelled") this.#pending?.delete(event.key);
     return true;
   }
 
   #ask(run: Run, ask: Ask): void {
     const missing = missingFor(ask, this.session.capabilities);
-    if (missing) this.#refused.push(missing);
-    if (missing) return answerLater(run, undeclared(ask));
+    if (missing) {
+      this.#refused ??= [];
+      this.#refused.push(missing);
+      return answerLater(run, undeclared(ask));
+    }
     if (!hasForm(ask) || !this.about.canAsk || !this.#keeper.mayWait(this)) {
       return answerLater(run, negative(ask, this.#keeper.rootsOf(this.session)));
     }
     // A server that hears of new roots asks for them again, and has them from this very call.
     if (ask.kind === "roots" && this.#roots) return answerLater(run, negative(ask, this.#roots));
+    this.#pending ??= new Map();
     this.#pending.set(ask.key, ask);
     this.#waitForQuiet();
   }
 
   #waitForQuiet(): void {
     if (!this.#here) return;
-    if (this.#pending.size >= MOST_AT_ONCE) this.#askClient();
+    this.#window ??= new QuietWindow(this.#front, () => this.#askClient());
+    if ((this.#pending?.size ?? 0) >= MOST_AT_ONCE) this.#askClient();
     else this.#window.stir();
   }
 
   /** Ends this round with what is asked now. */
   #askClient(): void {
-    this.#window.close();
+    this.#window?.close();
     const here = this.#here;
-    if (!here || this.#pending.size === 0) return;
+    if (!here || !this.#isAsking) return;
     const state = this.#keeper.suspend(this);
     this.#here = undefined;
     const result = `{"resultType":"input_required","inputRequests":${inputRequestsText(this.pending)},"requestState":${jsonText(state)}}`;
-    here.outlet.answer(this.#question(here.requestId, payload(result)).text);
+    this.about.deferral?.stop();
+    here.outlet.answer(plainAnswer(this.#front, here.requestId, payload(result)).text);
     // Nobody is behind any more.
     if (this.#isBlocked) this.resume();
   }
@@ -196,61 +215,40 @@ export class OpenCall implements Reader, RunningCall, OutletOwner {
     this.#lastProgress = undefined;
     const given: Answer[] = [];
     for (const [key, body] of answers) {
-      if (this.#pending.get(key)?.kind === "roots") this.#roots = body;
-      if (this.#pending.delete(key)) given.push({ key, outcome: "result", payload: body });
+      if (this.#pending?.get(key)?.kind === "roots") this.#roots = body;
+      if (this.#pending?.delete(key)) given.push({ key, outcome: "result", payload: body });
     }
     if (given.length > 0) this.run?.reply({ type: "answer", answers: given });
-    if (this.#pending.size === 0) return;
+    if (this.about.deferral?.isDue) this.#sendAway();
+    this.#wait();
+    if (!this.#isAsking) return;
     if (given.length > 0) this.#waitForQuiet();
     else this.#askClient();
   }
 
   #end(event: CallEvent): void {
-    this.#window.close();
+    this.#window?.close();
+    if (this.#here) return this.#finish(event);
     this.session.dropRunning(this.#key, this);
-    if (this.#here) this.#finish(event);
-    else
-      this.#final =
-        event.type === "error" && LOST.has(event.error.code) ? upstreamLost(event.error, this.#callId) : event;
+    this.#final = laterFinal(event, this.run?.id ?? "");
   }
 
-  get #callId(): string {
-    return this.run?.id ?? "";
-  }
-
-  #finish(final: CallEvent | ModernError): void {
+  #finish(final: Final): void {
     const here = this.#here;
     this.#leave();
     if (!here) return;
-    const { text, status } = this.#answer(here.requestId, final);
+    const { requestId } = here;
+    const { text, status } = answerOf(this.#front, this.#keeper, { call: this, requestId, final }, this.#refused ?? []);
     here.outlet.answer(text, status);
-  }
-
-  #answer(requestId: string, final: CallEvent | ModernError): FinalAnswer {
-    if (!("type" in final)) return errorFinal(requestId, final);
-    if (this.#refused.length > 0 && isFailure(final)) {
-      return errorFinal(requestId, capabilityMissing(joinRequirements(this.#refused as Record<string, unknown>[])));
-    }
-    const isFault = final.type === "end" && final.outcome === "fault";
-    const visit = isFault && this.about.canAsk ? this.#keeper.askToVisit(this, final.payload) : undefined;
-    if (visit) return "code" in visit ? errorFinal(requestId, visit) : this.#question(requestId, visit);
-    const { method, name, isListed } = this.about;
-    const answered: Answered = { requestId, method, name, isListed, callId: this.#callId };
-    const isQuestion = final.type === "end" && final.outcome === "input";
-    const event = isQuestion ? { ...final, payload: this.#keeper.wrap(this, final.payload) } : final;
-    return finalAnswer(this.#front, answered, event);
-  }
-
-  #question(requestId: string, result: Payload): FinalAnswer {
-    return { text: answerText(requestId, "result", ownResult(this.#front, result, "plain")), status: 200 };
   }
 
   /** Nothing follows. */
   #leave(): void {
     this.#isOver = true;
     this.#here = undefined;
-    this.#window.close();
-    this.#keeper.forget(this);
+    this.#window?.close();
+    this.about.deferral?.stop();
+    if (this.#pending) this.#keeper.forget(this);
     this.session.dropRunning(this.#key, this);
   }
 
@@ -288,16 +286,4 @@ export class OpenCall implements Reader, RunningCall, OutletOwner {
     if (this.#attachment) this.#attachment.resume();
     else this.#attachment = this.run.attach(this, this.#cursor);
   }
-}
-
-const LOST: ReadonlySet<string> = new Set(["PROVIDER_UNREACHABLE", "PROVIDER_FAILED", "OUTCOME_UNKNOWN"]);
-
-function isFailure(event: CallEvent): boolean {
-  if (event.type !== "end") return event.type === "error";
-  return event.outcome === "fault" || event.payload.at(["isError"]) === "true";
-}
-
-/** Not at once: whoever asks is still in the middle of writing the question. */
-function answerLater(run: Run, answer: Answer): void {
-  queueMicrotask(() => run.reply({ type: "answer", answers: [answer] }));
 }

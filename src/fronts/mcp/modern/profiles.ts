@@ -11,21 +11,33 @@ import {
   textOf,
 } from "../../../contract/index.ts";
 import type { Session, Voice } from "../../../mechanisms/sessions/index.ts";
-import { revision20260728 } from "../../../wire/mcp/2026-07-28/index.ts";
+import { revision20260728, TASKS_EXTENSION } from "../../../wire/mcp/2026-07-28/index.ts";
 import { canBeAsked } from "../asks.ts";
 import type { FrontContext } from "../front-context.ts";
 
 const MAX_PROFILES = 1000;
-export const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";
 
 type JsonObject = Record<string, unknown>;
 
 /**
- * What a client declares, in one form: plain elicitation is by form; `tasks`, and the tasks extension, which this front
- * does not serve yet, are left out. Whether roots change is never said in this era, so servers are told they may.
+ * What a client declares, in one form: plain elicitation is by form; `tasks`, and the tasks extension, which is said of
+ * each call, are left out. Whether roots change is never said in this era, so servers are told they may.
  * Throws JsonFault on a repeated key.
  */
-export function profileOf(capabilities: Payload): { text: string; hasTasks: boolean } {
+export function profileOf(capabilities: Payload): Profile {
+  const known = KNOWN.get(capabilities);
+  if (known) return known;
+  const profile = readProfile(capabilities);
+  KNOWN.set(capabilities, profile);
+  return profile;
+}
+
+type Profile = { readonly text: string; readonly hasTasks: boolean };
+
+/** Envelopes that are equal hold one and the same payload. */
+const KNOWN = new WeakMap<Payload, Profile>();
+
+function readProfile(capabilities: Payload): Profile {
   const { tasks: _tasks, roots, elicitation, extensions, ...rest } = capabilities.value() as JsonObject;
   const profile: JsonObject = { ...rest };
   if (isObject(roots)) profile.roots = { ...roots, listChanged: true };
@@ -46,6 +58,8 @@ export class Profiles {
   readonly #front: FrontContext;
   readonly #voice: Voice;
   readonly #sessions = new Map<string, Session>();
+  /** By the profile alone: most of them are used in one catalog by one caller. */
+  readonly #last = new WeakMap<Payload, Session>();
   readonly #entering = new WeakMap<Session, Promise<void>>();
 
   constructor(front: FrontContext, voice: Voice) {
@@ -59,6 +73,15 @@ export class Profiles {
 
   /** The session of this profile. Throws OVERLOADED. Counts as use. */
   session(catalog: string, principal: Principal, profile: Payload): Session {
+    const last = this.#last.get(profile);
+    const isIt = last?.catalog === catalog && last.principal.id === principal.id && !last.isEnded;
+    if (last && isIt) return this.#front.sessions.find(last.id, principal) ?? last;
+    const session = this.#find(catalog, principal, profile);
+    this.#last.set(profile, session);
+    return session;
+  }
+
+  #find(catalog: string, principal: Principal, profile: Payload): Session {
     const key = `${catalog}\0${principal.id}\0${profile.text}`;
     const known = this.#sessions.get(key);
     if (known && !known.isEnded) return this.#front.sessions.find(known.id, principal) ?? known;

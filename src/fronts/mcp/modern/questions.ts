@@ -1,5 +1,13 @@
 /** Questions of servers in a call: what a client must declare to be asked, how they look, and our own answers to them. */
-import { type Answer, type Ask, decodeString, jsonText, type Payload, payload } from "../../../contract/index.ts";
+import {
+  type Answer,
+  type Ask,
+  decodeString,
+  jsonText,
+  type Payload,
+  payload,
+  type Run,
+} from "../../../contract/index.ts";
 
 type JsonObject = Record<string, unknown>;
 
@@ -76,4 +84,9 @@ export function expired(ask: Ask): Answer {
 
 function fault(key: string, code: number, message: string): Answer {
   return { key, outcome: "fault", payload: payload(jsonText({ code, message })) };
+}
+
+/** Not at once: whoever asks is still in the middle of writing the question. */
+export function answerLater(run: Run, answer: Answer): void {
+  queueMicrotask(() => run.reply({ type: "answer", answers: [answer] }));
 }

@@ -8,7 +8,7 @@ const LIST = "tools/list";
 
 describe("server/discover", () => {
   test("tells what the gateway serves, and nothing it does not", async () => {
-    const capabilities = `{"tools":{},"tasks":{"list":{}},"logging":{},"extensions":{"${META}tasks":{},"a.b/c":{}}}`;
+    const capabilities = `{"tools":{},"tasks":{"list":{}},"logging":{},"extensions":{"a.b/c":{}}}`;
     await using rig = await mcpRig({ view: new FakeView(1, [okProvider("one", capabilities, "be kind")], []) });
     const answer = await rig.send(modern("server/discover", {}, { id: "probe" }));
     expect(answer.json()).toEqual({

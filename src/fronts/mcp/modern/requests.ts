@@ -12,8 +12,9 @@ import type { ModernExchange, ModernOutlet } from "./exchange.ts";
 import { listen } from "./listen.ts";
 import { answerModernList } from "./lists.ts";
 import type { ModernContext } from "./modern-context.ts";
-import { capabilityMissing, unknownMethod } from "./modern-errors.ts";
-import { profileOf, TASKS_EXTENSION } from "./profiles.ts";
+import { unknownMethod } from "./modern-errors.ts";
+import { profileOf } from "./profiles.ts";
+import { handleTask, isTaskMethod } from "./tasks.ts";
 
 type Handler = (context: ModernContext, exchange: ModernExchange, session: Session) => void;
 
@@ -43,18 +44,21 @@ export type Arrival = {
 /** Answers a request, at once or when its call has ended. */
 export function handleModern(context: ModernContext, { message, catalog, headers, outlet }: Arrival): void {
   const { front } = context;
-  orFail(context, message, outlet, () => {
+  try {
     const verdict = checkEnvelope(message, headers);
     if ("error" in verdict) {
       front.meter.count("isthmus_refused_total", "envelope");
       const { status = 200, ...error } = verdict.error;
       return outlet.answer(errorText(message.id, error), status);
     }
-    const { capabilities, logLevel } = verdict.declared;
+    const { capabilities, logLevel, meta } = verdict.declared;
     const { text, hasTasks } = profileOf(capabilities);
     const profile = front.sessions.intern(text);
-    dispatch(context, { message, catalog, principal: front.principal, profile, hasTasks, logLevel, headers, outlet });
-  });
+    const { principal } = front;
+    dispatch(context, { message, catalog, principal, profile, hasTasks, meta, logLevel, headers, outlet });
+  } catch (error) {
+    fail(context, message, outlet, error);
+  }
 }
 
 function dispatch(context: ModernContext, exchange: ModernExchange): void {
@@ -64,35 +68,23 @@ function dispatch(context: ModernContext, exchange: ModernExchange): void {
     discover(context.front, exchange).catch((error) => fail(context, message, outlet, error));
     return;
   }
-  if (method.startsWith("tasks/") && revision20260728.methods.has(method)) return refuseTask(exchange);
-  const handler = HANDLERS.get(method);
+  if (isTaskMethod(method)) return handleTask(context.front, exchange);
   // A method that an earlier revision had is gone; one that none has may be a server's own.
-  if (!handler && LATEST_REVISION.methods.has(method)) return answerError(exchange, unknownMethod(method));
+  if (!HANDLERS.has(method) && LATEST_REVISION.methods.has(method)) return answerError(exchange, unknownMethod(method));
   const session = context.profiles.session(catalog, principal, profile);
-  const go = () => {
-    if (outlet.isGone) outlet.drop();
-    else if (handler) handler(context, exchange, session);
-    else if (!callUnknown(context, exchange, session)) answerError(exchange, unknownMethod(method));
-  };
-  if (session.isEntered) return go();
-  context.profiles.enter(session).then(
-    () => orFail(context, message, outlet, go),
-    (error) => fail(context, message, outlet, error),
-  );
+  if (session.isEntered) return serve(context, exchange, session);
+  context.profiles
+    .enter(session)
+    .then(() => serve(context, exchange, session))
+    .catch((error) => fail(context, message, outlet, error));
 }
 
-/** Tasks are an extension here. Nobody who has not declared it may use it, and so far nobody else can. */
-function refuseTask(exchange: ModernExchange): void {
-  if (exchange.hasTasks) answerError(exchange, unknownMethod(exchange.message.method));
-  else answerError(exchange, capabilityMissing({ extensions: { [TASKS_EXTENSION]: {} } }));
-}
-
-function orFail(context: ModernContext, message: Message, outlet: ModernOutlet, work: () => void): void {
-  try {
-    work();
-  } catch (error) {
-    fail(context, message, outlet, error);
-  }
+function serve(context: ModernContext, exchange: ModernExchange, session: Session): void {
+  const { message, outlet } = exchange;
+  const handler = HANDLERS.get(message.method);
+  if (outlet.isGone) outlet.drop();
+  else if (handler) handler(context, exchange, session);
+  else if (!callUnknown(context, exchange, session)) answerError(exchange, unknownMethod(message.method));
 }
 
 function fail({ front }: ModernContext, message: Message, outlet: ModernOutlet, cause: unknown): void {

@@ -20,7 +20,17 @@ const RESOURCE_NOT_FOUND = -32002;
 export function ownResult(front: FrontContext, result: Payload, kind: "plain" | "cached"): Payload {
   let own = withDefault(result, "resultType", '"complete"');
   if (kind === "cached") own = withDefault(withDefault(own, "ttlMs", "0"), "cacheScope", '"private"');
-  return own.splice(["_meta", SERVER_INFO], jsonText(front.config.serverInfo));
+  return own.splice(["_meta", SERVER_INFO], infoOf(front));
+}
+
+const INFO = new WeakMap<FrontContext, string>();
+
+function infoOf(front: FrontContext): string {
+  const known = INFO.get(front);
+  if (known !== undefined) return known;
+  const text = jsonText(front.config.serverInfo);
+  INFO.set(front, text);
+  return text;
 }
 
 function withDefault(result: Payload, key: string, json: string): Payload {
@@ -54,11 +64,33 @@ export function finalAnswer(front: FrontContext, answered: Answered, event: Call
 }
 
 function shaped(front: FrontContext, { method }: Answered, result: Payload): Payload {
-  const own = ownResult(front, result, method === "resources/read" && !asksForMore(result) ? "cached" : "plain");
-  return method === "tools/call" && !asksForMore(result) ? withDefault(own, "content", "[]") : own;
+  if (method === "tools/call" && !asksForMore(result)) return toolResult(front, result);
+  return ownResult(front, result, method === "resources/read" && !asksForMore(result) ? "cached" : "plain");
+}
+
+/** What a tool answered. */
+export function toolResult(front: FrontContext, result: Payload): Payload {
+  const { text } = result;
+  const isUsual =
+    (text.startsWith('{"content":') && !text.includes('"resultType"')) || text.startsWith(COMPLETE_CONTENT);
+  if (isUsual && !text.includes('"_meta"')) {
+    const rest = text.startsWith(COMPLETE_CONTENT) ? text.slice(COMPLETE.length) : text.slice(1);
+    return payload(`${COMPLETE}"_meta":{"${SERVER_INFO}":${infoOf(front)}},${rest}`);
+  }
+  return unusualToolResult(front, result);
+}
+
+/** How most results begin: then nothing of them needs to be looked at. */
+const COMPLETE = '{"resultType":"complete",';
+const COMPLETE_CONTENT = `${COMPLETE}"content":`;
+
+function unusualToolResult(front: FrontContext, result: Payload): Payload {
+  return withDefault(ownResult(front, result, "plain"), "content", "[]");
 }
 
 function asksForMore(result: Payload): boolean {
+  // Keys of a result are never written with escapes.
+  if (!result.text.includes('"resultType"')) return false;
   const type = decodeString(result.at(["resultType"]));
   return type !== undefined && type !== "complete";
 }

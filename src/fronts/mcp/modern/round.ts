@@ -1,6 +1,7 @@
 /** What the parts of a call over several rounds know of each other. */
 import type { Payload } from "../../../contract/index.ts";
 import type { Session } from "../../../mechanisms/sessions/index.ts";
+import type { Deferral } from "./deferral.ts";
 import type { ModernOutlet } from "./exchange.ts";
 import type { ModernError } from "./modern-errors.ts";
 import type { OpenCall } from "./open-call.ts";
@@ -23,6 +24,8 @@ export type About = {
   readonly canAsk: boolean;
   /** JSON text of method, name and arguments. */
   readonly identity: string;
+  /** The client takes a task for an answer. */
+  readonly deferral?: Deferral;
 };
 
 /** Keeps calls between rounds. */

@@ -11,24 +11,21 @@ import {
   decodeString,
   digestJson,
   jsonText,
-  membersAt,
   type Payload,
   payload,
-  stringOf,
   type Timer,
 } from "../../../contract/index.ts";
 import type { Session } from "../../../mechanisms/sessions/index.ts";
-import type { Message } from "../../../wire/jsonrpc/index.ts";
 import type { FrontContext } from "../front-context.ts";
 import type { ModernExchange } from "./exchange.ts";
-import { capabilityMissing, INVALID_PARAMS, INVALID_STATE, type ModernError, stateRefused } from "./modern-errors.ts";
+import { answersOf, BAD_ANSWERS } from "./input-responses.ts";
+import { capabilityMissing, INVALID_STATE, type ModernError, stateRefused } from "./modern-errors.ts";
 import type { OpenCall } from "./open-call.ts";
 import { joinRequirements, missingFor } from "./questions.ts";
 import type { RoundKeeper } from "./round.ts";
 import { openState, sealState } from "./round-state.ts";
 import { UrlWaits, urlQuestions } from "./url-waits.ts";
 
-const INPUT_MS = 10 * 60_000;
 const MAX_WAITING = 256;
 const MAX_USED = 10_000;
 
@@ -69,6 +66,10 @@ export class Rounds implements RoundKeeper {
     return this.#epoch + this.#front.clock.now();
   }
 
+  get #expiry(): number {
+    return this.#now + this.#front.config.inputMs;
+  }
+
   mayWait(call: OpenCall): boolean {
     if (this.#waiting.has(runOf(call))) return true;
     return (this.#perPrincipal.get(call.session.principal.id) ?? 0) < MAX_WAITING;
@@ -79,9 +80,9 @@ export class Rounds implements RoundKeeper {
     if (!this.#waiting.has(handle)) this.#count(call, 1);
     this.#waiting.get(handle)?.timer?.cancel();
     const generation = randomBytes(12).toString("base64url");
-    const timer = this.#front.timers.after(INPUT_MS, () => call.expire());
+    const timer = this.#front.timers.after(this.#front.config.inputMs, () => call.expire());
     this.#waiting.set(handle, { call, generation, timer });
-    const state = { v: 1, h: handle, g: generation, d: call.digest, x: this.#now + INPUT_MS } as const;
+    const state = { v: 1, h: handle, g: generation, d: call.digest, x: this.#expiry } as const;
     return sealState(this.#front.keys, call.session, state);
   }
 
@@ -104,7 +105,7 @@ export class Rounds implements RoundKeeper {
     const state = decodeString(result.at(["requestState"]));
     // A client must not bring back a state that the server never gave.
     if (state === undefined) return result;
-    const wrapped = { v: 1, u: state, d: call.digest, x: this.#now + INPUT_MS } as const;
+    const wrapped = { v: 1, u: state, d: call.digest, x: this.#expiry } as const;
     return result.splice(["requestState"], jsonText(sealState(this.#front.keys, call.session, wrapped)));
   }
 
@@ -113,7 +114,7 @@ export class Rounds implements RoundKeeper {
     if (!urls) return undefined;
     const missing = missingFor(VISIT, call.session.capabilities);
     if (missing) return capabilityMissing(missing);
-    const state = { v: 1, w: urls.ids, d: call.digest, x: this.#now + INPUT_MS } as const;
+    const state = { v: 1, w: urls.ids, d: call.digest, x: this.#expiry } as const;
     const sealed = jsonText(sealState(this.#front.keys, call.session, state));
     return payload(`{"resultType":"input_required","inputRequests":${urls.inputRequests},"requestState":${sealed}}`);
   }
@@ -185,23 +186,4 @@ function isNo(answer: Payload): boolean {
 
 function runOf(call: OpenCall): string {
   return call.run?.id ?? "";
-}
-
-const BAD_ANSWERS: ModernError = {
-  code: INVALID_PARAMS,
-  message: "params.inputResponses must be an object of objects, by the keys of inputRequests",
-};
-
-/** Undefined: they are not of the form that answers have. */
-function answersOf({ members }: Message): Map<string, Payload> | undefined {
-  const text = members?.textOf("inputResponses");
-  const answers = new Map<string, Payload>();
-  if (text === undefined) return answers;
-  const given = membersAt(text, 0);
-  for (const key of given?.keys ?? []) {
-    const answer = given?.textOf(key) ?? "";
-    if (!answer.startsWith("{")) return undefined;
-    answers.set(stringOf(key), payload(answer));
-  }
-  return given ? answers : undefined;
 }

@@ -18,7 +18,6 @@ import { missingCapability, type Question, readQuestions } from "./questions.ts"
 import { UrlQuestions } from "./url-questions.ts";
 
 const MAX_ROUNDS = 10;
-const ANSWER_MS = 10 * 60_000;
 /** Pauses before a call is sent again that has only a state to bring. */
 const MIN_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 250;
@@ -65,10 +64,10 @@ export class InputRounds {
     this.#hold(session);
     if (isPoll) this.#poll(session);
     else if (asked.length === 0) this.#wait(session, Math.min(MIN_PAUSE_MS + 30 * (this.#round - 1), MAX_PAUSE_MS));
-    else this.#ask(asked, session);
+    else this.#ask(asked);
   }
 
-  #ask(questions: readonly Question[], session: UpstreamSession): void {
+  #ask(questions: readonly Question[]): void {
     const asks = questions.map((question): Ask => {
       const key = this.#running.takeKey(question.key);
       this.#open.set(key, question);
@@ -76,9 +75,6 @@ export class InputRounds {
       return { key, kind, method, input: this.#urls.inputOf(question) };
     });
     this.#urls.pause();
-    this.#timer = session.context.timers.after(ANSWER_MS, () =>
-      this.#running.fail(new GatewayError("DEADLINE_PASSED", { message: "The client did not answer in time." })),
-    );
     this.#running.write({ type: "ask", asks });
   }
 

@@ -4,9 +4,10 @@ import type { Message } from "../../../wire/jsonrpc/index.ts";
 import { legacyToolResult, stripResult } from "../../../wire/mcp/bridge/index.ts";
 import { CALL_ROUTES } from "../../../wire/mcp/index.ts";
 import type { RunningCall } from "../running-call.ts";
+import { driveModernTask, type ModernTask } from "../tasks/modern-task.ts";
 import type { UpstreamSession } from "../upstream-session.ts";
 import { InputRounds } from "./input-rounds.ts";
-import { isModern, toolOf } from "./modern-side.ts";
+import { isModern } from "./modern-side.ts";
 
 const HEADER_MISMATCH = "-32020";
 const MISSING_CAPABILITY = "-32021";
@@ -18,6 +19,7 @@ const ASKING_METHODS: readonly string[] = ["tools/call", "prompts/get", "resourc
 export class ModernCall {
   readonly #running: RunningCall;
   #rounds: InputRounds | undefined;
+  #task: ModernTask | undefined;
   #wasRepeated = false;
 
   constructor(running: RunningCall) {
@@ -30,9 +32,31 @@ export class ModernCall {
     if (message.outcome === "fault") return this.#onFault(message, session);
     const type = decodeString(message.members?.textOf("resultType")) ?? "complete";
     if (type === "input_required" && ASKING_METHODS.includes(call.method)) this.#onInputRequired(message, session);
-    else if (isModern(call)) this.#running.endWith(message.body);
-    else if (type === "complete") this.#endWith(this.#legacy(message.body, session));
+    else if (type === "task") this.#onTask(message, session);
+    else if (type === "complete" || isModern(call)) this.#endResult(message.body, session);
     else this.#fail("The server's answer is of a kind that the client does not know.");
+  }
+
+  /** Whatever the server says about its task, the client hears only how the call goes on. */
+  #onTask({ members }: Message, session: UpstreamSession): void {
+    const { call } = this.#running;
+    if (!call.mayDefer || call.method !== "tools/call")
+      return this.#fail("The server made a task of a call whose client knows none.");
+    this.#task = driveModernTask(this.#running, session, members, {
+      onResult: (result) => this.#endResult(result, session),
+      onFault: (fault) => this.#endFault(fault),
+    });
+  }
+
+  #endResult(result: Payload, session: UpstreamSession): void {
+    this.#endWith(isModern(this.#running.call) ? result : this.#legacy(result, session));
+  }
+
+  #endFault(fault: Payload): void {
+    const { call } = this.#running;
+    if (isModern(call)) this.#running.endWith(fault, "fault");
+    else if (fault.at(["code"]) === MISSING_CAPABILITY) this.#fail(describeMissing(fault));
+    else this.#endWith(legacyFault(fault, call.method), "fault");
   }
 
   #onInputRequired(message: Message, session: UpstreamSession): void {
@@ -47,12 +71,13 @@ export class ModernCall {
 
   onAnswer(answer: Answer): void {
     this.#rounds?.onAnswer(answer);
+    this.#task?.onAnswer(answer);
   }
 
   #legacy(body: Payload, session: UpstreamSession): Payload {
     const result = stripResult(body);
     if (this.#running.call.method !== "tools/call") return result;
-    return legacyToolResult(result, session.modern?.tools.of(toolOf(this.#running.params)).isWrapped === true);
+    return legacyToolResult(result, session.modern?.tools.of(this.#running.call.target.name).isWrapped === true);
   }
 
   #onFault(message: Message, session: UpstreamSession): void {
@@ -66,9 +91,7 @@ export class ModernCall {
     // Headers and version are the gateway's own: whoever made the call can do nothing about them.
     else if (code === HEADER_MISMATCH || code === UNSUPPORTED_VERSION)
       this.#fail(`The server refused the gateway's request (code ${code}).`);
-    else if (isModern(call)) this.#running.endWith(message.body, "fault");
-    else if (code === MISSING_CAPABILITY) this.#fail(describeMissing(message));
-    else this.#endWith(legacyFault(message, call.method), "fault");
+    else this.#endFault(message.body);
   }
 
   /** Its tools have changed since they were listed. */
@@ -110,14 +133,13 @@ export class ModernCall {
 }
 
 /** A missing resource has a code of its own in the 2025 era. */
-function legacyFault({ members, body }: Message, method: string): Payload {
-  const data = members?.textOf("data") ?? "";
-  const isMissing = members?.textOf("code") === INVALID_PARAMS && data.startsWith("{") && payload(data).at(["uri"]);
-  return method === "resources/read" && isMissing ? body.splice(["code"], "-32002") : body;
+function legacyFault(fault: Payload, method: string): Payload {
+  if (method !== "resources/read" || fault.at(["code"]) !== INVALID_PARAMS) return fault;
+  return fault.at(["data", "uri"]) === undefined ? fault : fault.splice(["code"], "-32002");
 }
 
-function describeMissing({ members }: Message): string {
-  const data = Object(payload(members?.textOf("data") ?? "{}").value()) as { requiredCapabilities?: unknown };
+function describeMissing(fault: Payload): string {
+  const data = Object(payload(fault.at(["data"]) ?? "{}").value()) as { requiredCapabilities?: unknown };
   const names = Object.entries(Object(data.requiredCapabilities)).flatMap(([name, value]) => {
     const parts = Object.keys(Object(value));
     return parts.length === 0 ? [name] : parts.map((part) => `${name}.${part}`);

@@ -2,15 +2,17 @@
  * What a session with a server of 2026-07-28 has beside what every session has. There is no session on the wire: each
  * request says who sends it, in which version, and what that client can do.
  */
-import { type Call, decodeString, jsonText, type Payload, payload, type SessionRef } from "../../../contract/index.ts";
+import { type Call, JsonFault, jsonText, type Payload, payload, type SessionRef } from "../../../contract/index.ts";
 import { notificationText } from "../../../wire/jsonrpc/index.ts";
-import { addEnvelope, ENVELOPE_KEYS, revision20260728 } from "../../../wire/mcp/2026-07-28/index.ts";
+import { addEnvelope, ENVELOPE_KEYS, revision20260728, TASKS_EXTENSION } from "../../../wire/mcp/2026-07-28/index.ts";
 import type { UpstreamSession } from "../upstream-session.ts";
 import { Listening } from "./listening.ts";
 import { requestHead } from "./request-head.ts";
 import { ToolFacts } from "./tool-facts.ts";
 
-const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";
+const TASKS_PATH = ["_meta", ENVELOPE_KEYS.capabilities, "extensions", TASKS_EXTENSION] as const;
+
+const MAX_HEADS = 10_000;
 
 /** A request as it goes out. */
 export type Dressed = { readonly params: Payload; readonly head: string };
@@ -23,6 +25,9 @@ export class ModernSide {
   readonly #capabilities: string;
   /** Members of `_meta`, for the many requests that have none of their own. */
   readonly #members: string;
+  /** The headers of calls, by tool: they are the same for each call unless an argument is one of them. */
+  readonly #heads = new Map<string, string>();
+  #hasTasks: boolean | undefined;
 
   constructor(session: UpstreamSession) {
     const { client, gatewayVersion } = session.context;
@@ -37,12 +42,37 @@ export class ModernSide {
       `"${ENVELOPE_KEYS.capabilities}":${this.#capabilities}`;
   }
 
+  /** The server may answer a call with a task where the client has declared that it takes them. */
+  get hasTasks(): boolean {
+    const { agreement } = this.#session;
+    if (this.#hasTasks === undefined && agreement) this.#hasTasks = declaresTasks(agreement.capabilities);
+    return this.#hasTasks === true;
+  }
+
   /** `call`: whose request it is; a request of our own has none. */
   dress(method: string, params: Payload, call?: Call): Dressed {
-    const dressed = this.#addEnvelope(params, call && this.#session.context.levels.lowest);
+    const plain = this.#addEnvelope(params, call && this.#session.context.levels.lowest);
+    const dressed = this.#takesTask(method, call) ? plain.splice(TASKS_PATH, "{}") : plain;
     if (!this.#session.transport.hasStreams) return { params: dressed, head: "" };
-    const headers = call?.method === "tools/call" ? this.tools.of(toolOf(params)).headers : [];
-    return { params: dressed, head: requestHead(method, dressed, headers) };
+    return { params: dressed, head: this.#head(method, dressed, call) };
+  }
+
+  #head(method: string, params: Payload, call: Call | undefined): string {
+    if (call?.method !== "tools/call") return requestHead(method, params, []);
+    const { headers } = this.tools.of(call.target.name);
+    if (headers.length > 0) return requestHead(method, params, headers);
+    const known = this.#heads.get(call.target.name);
+    if (known !== undefined) return known;
+    const head = requestHead(method, params, []);
+    if (this.#heads.size >= MAX_HEADS) this.#heads.clear();
+    this.#heads.set(call.target.name, head);
+    return head;
+  }
+
+  /** The client takes a task for an answer, or we speak about one: both must be declared, and nowhere else. */
+  #takesTask(method: string, call: Call | undefined): boolean {
+    if (!call) return method.startsWith("tasks/");
+    return call.mayDefer === true && method === "tools/call" && this.hasTasks;
   }
 
   #addEnvelope(params: Payload, logLevel: string | undefined): Payload {
@@ -55,7 +85,10 @@ export class ModernSide {
       });
     const level = logLevel === undefined ? "" : `,"${ENVELOPE_KEYS.logLevel}":${logLevel}`;
     const meta = `{${this.#members}${level}}`;
-    return params.text === "" ? params.splice([], `{"_meta":${meta}}`) : params.splice(["_meta"], meta);
+    if (params.text === "") return params.splice([], `{"_meta":${meta}}`);
+    return params.text.startsWith('{"')
+      ? payload(`{"_meta":${meta},${params.text.slice(1)}`, params.frame)
+      : params.splice(["_meta"], meta);
   }
 
   /** A notification of a client, or ours. */
@@ -75,15 +108,20 @@ export function isModern(call: Call): boolean {
   return call.origin.protocol === revision20260728.version;
 }
 
-export function toolOf(params: Payload): string {
-  return decodeString(params.at(["name"])) ?? "";
-}
-
 function clientInfoOf(client: SessionRef | undefined): string | undefined {
   return client?.clientInfo.at(["name"]) === undefined ? undefined : client.clientInfo.text;
 }
 
-/** Capabilities as this era writes them. Tasks are left out: the gateway does not carry them to such servers. */
+function declaresTasks(capabilities: Payload): boolean {
+  try {
+    return capabilities.at(["extensions", TASKS_EXTENSION])?.startsWith("{") === true;
+  } catch (error) {
+    if (!(error instanceof JsonFault)) throw error;
+    return false; // two readers could read it differently
+  }
+}
+
+/** Capabilities as this era writes them. Tasks are left out: they are declared where a request may become one. */
 function declaredCapabilities(capabilities: Payload): Payload {
   let declared = capabilities.text.startsWith("{") ? payload(capabilities.text) : payload("{}");
   declared = declared.splice(["tasks"]).splice(["extensions", TASKS_EXTENSION]);

@@ -1,5 +1,5 @@
 /** What every request of 2026-07-28 carries in `params._meta`: its version, who sends it, what that client can do. */
-import { decodeString, type Payload, payload } from "../../../contract/index.ts";
+import { decodeString, type Members, type Payload, payload } from "../../../contract/index.ts";
 
 const PREFIX = "io.modelcontextprotocol/";
 
@@ -14,41 +14,82 @@ export const ENVELOPE_KEYS = {
 export const SERVER_INFO = `${PREFIX}serverInfo`;
 export const SUBSCRIPTION_ID = `${PREFIX}subscriptionId`;
 
+/** The extension by which a client says that it takes tasks, and a server that it makes them. */
+export const TASKS_EXTENSION = `${PREFIX}tasks`;
+
 export type Envelope = {
   readonly version: string | undefined;
   /** As the client wrote it; undefined when it is missing or no object. */
   readonly capabilities: Payload | undefined;
-  readonly clientInfo: Payload | undefined;
-  /** Its JSON text, not judged yet. */
+  /** Its JSON text, not judged yet; so is the level. */
+  readonly clientInfo: string | undefined;
   readonly logLevel: string | undefined;
+  /** What else stands in `_meta`, as its JSON text; undefined when there is nothing else. */
+  readonly rest: string | undefined;
 };
 
+/** Clients send the same words with every request: what was made of them is kept. */
+const KNOWN = new Map<string, Envelope>();
+const MAX_KNOWN = 256;
+const MAX_KNOWN_LENGTH = 4096;
+/** Members that differ from request to request. */
+const CHANGING = ['"progressToken"', '"traceparent"'];
+
 /** The envelope of a request's params; undefined where `_meta` names no version, which is how the eras are told apart. */
-export function readEnvelope(params: Payload): Envelope | undefined {
-  if (!params.text.includes(ENVELOPE_KEYS.version)) return undefined;
-  const meta = params.at(["_meta"]);
-  if (meta === undefined || !meta.startsWith("{")) return undefined;
-  const whole = payload(meta);
-  const member = (key: string): string | undefined => whole.at([key]);
-  const version = member(ENVELOPE_KEYS.version);
+export function readEnvelope(params: Members | undefined): Envelope | undefined {
+  const meta = params?.textOf("_meta");
+  if (meta === undefined) return undefined;
+  const known = KNOWN.get(meta);
+  if (known) return known;
+  // Keys of params are never written with escapes, those of `_meta` may be.
+  if (!meta.startsWith("{") || !(meta.includes(ENVELOPE_KEYS.version) || meta.includes("\\"))) return undefined;
+  const envelope = parseEnvelope(payload(meta));
+  if (envelope) remember(meta, envelope);
+  return envelope;
+}
+
+function parseEnvelope(meta: Payload): Envelope | undefined {
+  const version = meta.at([ENVELOPE_KEYS.version]);
   if (version === undefined) return undefined;
+  const capabilities = meta.at([ENVELOPE_KEYS.capabilities]);
   return {
     version: decodeString(version),
-    capabilities: objectOf(member(ENVELOPE_KEYS.capabilities)),
-    clientInfo: objectOf(member(ENVELOPE_KEYS.clientInfo)),
-    logLevel: member(ENVELOPE_KEYS.logLevel),
+    capabilities: capabilities?.startsWith("{") ? payload(capabilities) : undefined,
+    clientInfo: meta.at([ENVELOPE_KEYS.clientInfo]),
+    logLevel: meta.at([ENVELOPE_KEYS.logLevel]),
+    rest: restOf(meta),
   };
 }
 
-function objectOf(text: string | undefined): Payload | undefined {
-  return text?.startsWith("{") ? payload(text) : undefined;
+function restOf(meta: Payload): string | undefined {
+  let rest = meta;
+  for (const key of Object.values(ENVELOPE_KEYS)) rest = rest.splice([key]);
+  return /^\{\s*\}$/.test(rest.text) ? undefined : rest.text;
+}
+
+function remember(meta: string, envelope: Envelope): void {
+  if (meta.length > MAX_KNOWN_LENGTH || CHANGING.some((member) => meta.includes(member))) return;
+  const [oldest] = KNOWN.keys();
+  if (KNOWN.size >= MAX_KNOWN && oldest !== undefined) KNOWN.delete(oldest);
+  // A copy: a piece of a message would keep the whole message.
+  KNOWN.set(copied(meta), {
+    ...envelope,
+    ...(envelope.capabilities && { capabilities: payload(copied(envelope.capabilities.text)) }),
+    clientInfo: envelope.clientInfo && copied(envelope.clientInfo),
+    logLevel: envelope.logLevel && copied(envelope.logLevel),
+    rest: envelope.rest && copied(envelope.rest),
+  });
+}
+
+function copied(text: string): string {
+  return Buffer.from(text, "latin1").toString("latin1");
 }
 
 /** The params without the envelope; other members of `_meta` stay, and an empty `_meta` goes. */
 export function stripEnvelope(params: Payload): Payload {
-  let stripped = params;
-  for (const key of Object.values(ENVELOPE_KEYS)) stripped = stripped.splice(["_meta", key]);
-  return stripped.at(["_meta"]) === "{}" ? stripped.splice(["_meta"]) : stripped;
+  const meta = params.at(["_meta"]);
+  if (meta === undefined || !meta.startsWith("{")) return params;
+  return params.splice(["_meta"], restOf(payload(meta)));
 }
 
 /** The params with an envelope of ours. `envelope` texts are JSON. */

@@ -6,6 +6,7 @@ export {
   SERVER_INFO,
   SUBSCRIPTION_ID,
   stripEnvelope,
+  TASKS_EXTENSION,
 } from "./envelope.ts";
 export { decodeHeader, encodeHeader, NAMED_METHODS, type ParamHeader, paramHeaders, paramText } from "./headers.ts";
 export { revision20260728 } from "./revision.ts";

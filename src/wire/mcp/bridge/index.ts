@@ -1,6 +1,4 @@
 export { legacyToolResult, RESULT_MEMBERS, stripResult, stripServerInfo } from "./legacy-result.ts";
-export {
-  isWrapped,
-  /** @public for the lists of the 2025 fronts */
-  projectTool,
-} from "./output-schema.ts";
+export { KNOWS_ALL_CONTENT, olderContent } from "./older-content.ts";
+export { olderQuestion } from "./older-questions.ts";
+export { isWrapped, projectTool } from "./output-schema.ts";

@@ -19,10 +19,7 @@ const REST = new Set(["additionalProperties", "additionalItems", "unevaluatedPro
 
 const WRAPPED_AT = "#/properties/result";
 
-/**
- * The list entry of a tool as a client of the 2025 era may see it: for fronts, which write the lists. The same payload
- * when nothing must change.
- */
+/** The list entry of a tool as a client of the 2025 era may see it. The same payload when nothing must change. */
 export function projectTool(definition: Payload): Payload {
   let projected = definition;
   const input = schemaOf(definition, "inputSchema");
@@ -35,8 +32,8 @@ export function projectTool(definition: Payload): Payload {
   if (!output) return projected;
   const found = projectOutputSchema(output.value);
   if (!found) return projected.splice(["outputSchema"]);
-  if (!found.isWrapped && !hasBoolean(output.text)) return projected;
-  return projected.splice(["outputSchema"], jsonText(found.schema));
+  const isSame = JSON.stringify(found.schema) === JSON.stringify(output.value);
+  return isSame ? projected : projected.splice(["outputSchema"], jsonText(found.schema));
 }
 
 /** Whether the results of this tool are wrapped for clients of the 2025 era. */

@@ -1,0 +1,45 @@
+/** tasks/get, tasks/update and tasks/cancel: for whoever declares the extension, about tasks of its own. */
+import { decodeString, type Payload, payload } from "../../../contract/index.ts";
+import type { KeptTask } from "../../../mechanisms/runs/index.ts";
+import { revision20260728, TASKS_EXTENSION } from "../../../wire/mcp/2026-07-28/index.ts";
+import type { FrontContext } from "../front-context.ts";
+import { plainAnswer } from "./call-answer.ts";
+import { answerError, badParams } from "./calls.ts";
+import type { ModernExchange } from "./exchange.ts";
+import { answersOf, BAD_ANSWERS } from "./input-responses.ts";
+import { capabilityMissing } from "./modern-errors.ts";
+import { taskDetails } from "./task-details.ts";
+
+const TASKS_MISSING = capabilityMissing({ extensions: { [TASKS_EXTENSION]: {} } });
+
+const DONE = payload("{}");
+
+export function isTaskMethod(method: string): boolean {
+  return method.startsWith("tasks/") && revision20260728.methods.has(method);
+}
+
+export function handleTask(front: FrontContext, exchange: ModernExchange): void {
+  const { message, principal } = exchange;
+  if (!exchange.hasTasks) return answerError(exchange, TASKS_MISSING);
+  const id = decodeString(message.members?.textOf("taskId"));
+  if (id === undefined) return answerError(exchange, badParams("params.taskId must be a string"));
+  const task = front.tasks.find(id, principal);
+  if (!task) return answerError(exchange, badParams("There is no such task, or its time is over"));
+  if (message.method === "tasks/get") return answer(front, exchange, taskDetails(front, task));
+  if (message.method === "tasks/update") return update(front, exchange, task);
+  task.cancel("the client cancelled the task");
+  answer(front, exchange, DONE);
+}
+
+/** Answers to what is not asked, or not any more, change nothing. */
+function update(front: FrontContext, exchange: ModernExchange, task: KeptTask): void {
+  const { message } = exchange;
+  const answers = message.members?.has("inputResponses") ? answersOf(message) : undefined;
+  if (!answers) return answerError(exchange, BAD_ANSWERS);
+  task.answer([...answers].map(([key, body]) => ({ key, outcome: "result", payload: body })));
+  answer(front, exchange, DONE);
+}
+
+function answer(front: FrontContext, { message, outlet }: ModernExchange, result: Payload): void {
+  outlet.answer(plainAnswer(front, message.id, result).text);
+}

@@ -1,0 +1,2 @@
+export type { KeptTask, TaskStatus } from "./kept-task.ts";
+export { KeptTasks } from "./kept-tasks.ts";

@@ -1,0 +1,244 @@
+/**
+ * A call whose caller was sent away: reads its run, and knows what has become of it until its time is over.
+ *
+ * Invariants:
+ *  1. `#run` is there from `begin` to the end of the task; what the run says before it is known waits in `#early`.
+ *  2. Once the task is over nothing about it changes, and nothing is pending.
+ *  3. `ttlMs` never gets shorter: whoever was told how long the task is kept can rely on it.
+ */
+import {
+  type Answer,
+  type Ask,
+  type CallEvent,
+  GatewayError,
+  type Principal,
+  payload,
+  type Reader,
+  type Run,
+  type Timer,
+  type Timers,
+} from "../../contract/index.ts";
+import { boundPoll, boundTtl, type TaskTerms } from "./task-terms.ts";
+
+const MAX_PENDING = 64;
+const MAX_WATCHERS = 64;
+
+export type TaskStatus = "working" | "input_required" | "completed" | "failed" | "cancelled";
+
+/** How the run of a task ended. A task that was cancelled has no such end. */
+export type TaskEnd =
+  | Extract<CallEvent, { type: "error" }>
+  | { readonly type: "end"; readonly outcome: "result" | "fault"; readonly payload: ReturnType<typeof payload> };
+
+/** What a task needs from the registry that keeps it. `now` is everybody's time, in ms. */
+export interface TaskOwner {
+  readonly timers: Timers;
+  now(): number;
+  ended(task: KeptTask): void;
+  /** Its time is over. */
+  expired(task: KeptTask): void;
+}
+
+export class KeptTask implements Reader {
+  readonly keeps = false;
+  readonly principal: Principal;
+  readonly #owner: TaskOwner;
+  readonly #terms: TaskTerms;
+  readonly #since: number;
+  readonly #pending = new Map<string, Ask>();
+  readonly #watchers = new Set<() => void>();
+  #run: Run | undefined;
+  #early: CallEvent[] = [];
+  #timer: Timer | undefined;
+  #updated: number;
+  id = "";
+  status: TaskStatus = "working";
+  message: string | undefined;
+  ttlMs: number;
+  pollMs: number;
+  /** Set when the task is completed or failed. */
+  end: TaskEnd | undefined;
+  /** It is not kept any more. */
+  isForgotten = false;
+
+  constructor(owner: TaskOwner, principal: Principal, terms: TaskTerms) {
+    this.#owner = owner;
+    this.principal = principal;
+    this.#terms = terms;
+    this.#since = owner.now();
+    this.#updated = this.#since;
+    this.ttlMs = boundTtl(terms.ttlMs);
+    this.pollMs = boundPoll(terms.pollMs);
+    this.message = terms.message;
+  }
+
+  get createdAt(): string {
+    return new Date(this.#since).toISOString();
+  }
+
+  get lastUpdatedAt(): string {
+    return new Date(this.#updated).toISOString();
+  }
+
+  get isOver(): boolean {
+    return this.status !== "working" && this.status !== "input_required";
+  }
+
+  /** Questions that wait for an answer. */
+  get pending(): Iterable<Ask> {
+    return this.#pending.values();
+  }
+
+  isPending(key: string): boolean {
+    return this.#pending.has(key);
+  }
+
+  /** What keeping its end costs. */
+  get bytes(): number {
+    return this.end?.type === "end" ? this.end.payload.text.length : 0;
+  }
+
+  /** Takes its run, and gives it as long as the task may live. `asks`: what a former reader had not settled. */
+  begin(run: Run, asks: Iterable<Ask> = []): void {
+    this.#run = run;
+    this.id = run.id;
+    this.#arm(this.ttlMs);
+    run.extend(this.ttlMs);
+    this.#ask(asks);
+    const early = this.#early;
+    this.#early = [];
+    for (const event of early) this.take(event);
+  }
+
+  take(event: CallEvent): boolean {
+    if (this.isOver) return true;
+    if (!this.#run) {
+      this.#early.push(event);
+      return true;
+    }
+    switch (event.type) {
+      case "end":
+      case "error":
+        this.#finish(endOf(event));
+        break;
+      case "ask":
+        if (this.#ask(event.asks)) this.#changed();
+        break;
+      case "status":
+        this.#hear(event);
+        break;
+      case "notice":
+        // Whoever asked does not want to know any more.
+        if (event.method === "notifications/cancelled" && this.#pending.delete(event.key ?? "")) this.#changed();
+        break;
+      default:
+        this.#terms.overhear?.(event);
+    }
+    return true;
+  }
+
+  #ask(asks: Iterable<Ask>): boolean {
+    const before = this.#pending.size;
+    for (const ask of asks) {
+      if (this.#pending.size < MAX_PENDING && this.#terms.mayAsk(ask)) this.#pending.set(ask.key, ask);
+      else this.#refuse(ask);
+    }
+    this.#judge();
+    return this.#pending.size > before;
+  }
+
+  /** Not at once: whoever asks is still in the middle of writing the question. */
+  #refuse(ask: Ask): void {
+    queueMicrotask(() => this.#run?.reply({ type: "answer", answers: [this.#terms.refusal(ask)] }));
+  }
+
+  #hear({ message, retryMs, keepMs }: CallEvent & { type: "status" }): void {
+    const [formerMessage, formerTtl, formerPoll] = [this.message, this.ttlMs, this.pollMs];
+    if (message !== undefined) this.message = message;
+    if (retryMs !== undefined) this.pollMs = boundPoll(retryMs);
+    if (keepMs !== undefined) this.#prolong(keepMs);
+    if (this.message !== formerMessage || this.ttlMs !== formerTtl || this.pollMs !== formerPoll) this.#changed();
+  }
+
+  #prolong(keepMs: number): void {
+    const age = this.#owner.now() - this.#since;
+    const ttlMs = boundTtl(age + keepMs);
+    if (ttlMs <= this.ttlMs) return;
+    this.ttlMs = ttlMs;
+    this.#arm(ttlMs - age);
+    this.#run?.extend(ttlMs - age);
+  }
+
+  #arm(ms: number): void {
+    this.#timer?.cancel();
+    this.#timer = this.#owner.timers.after(ms, () => this.#owner.expired(this));
+  }
+
+  #judge(): void {
+    this.status = this.#pending.size > 0 ? "input_required" : "working";
+  }
+
+  #finish(end: TaskEnd): void {
+    const isCancelled = end.type === "error" && end.error.code === "CANCELLED";
+    if (end.type === "error") this.message = end.error.message;
+    if (isCancelled) return this.#conclude("cancelled");
+    this.end = end;
+    this.#conclude(end.type === "end" && end.outcome === "result" ? "completed" : "failed");
+  }
+
+  #conclude(status: TaskStatus): void {
+    this.status = status;
+    this.#pending.clear();
+    this.#run = undefined;
+    this.#changed();
+    this.#watchers.clear();
+    this.#owner.ended(this);
+  }
+
+  #changed(): void {
+    if (!this.isOver) this.#judge();
+    this.#updated = this.#owner.now();
+    for (const watcher of [...this.#watchers]) watcher();
+  }
+
+  /** Passes on the answers to what is pending; others are not looked at. */
+  answer(answers: readonly Answer[]): void {
+    const given = answers.filter(({ key }) => this.#pending.delete(key));
+    if (given.length === 0) return;
+    this.#changed();
+    this.#run?.reply({ type: "answer", answers: given });
+  }
+
+  /** Ends the task. One that is over stays as it is. */
+  cancel(reason: string): void {
+    if (this.isOver) return;
+    const run = this.#run;
+    this.#conclude("cancelled");
+    run?.cancel(reason);
+  }
+
+  /** Tells of every change until it is stopped. Undefined: as many watch this task as may. */
+  watch(watcher: () => void): (() => void) | undefined {
+    if (this.#watchers.size >= MAX_WATCHERS) return undefined;
+    if (!this.isOver) this.#watchers.add(watcher);
+    return () => void this.#watchers.delete(watcher);
+  }
+
+  /** Lets go of everything. */
+  forget(): void {
+    this.isForgotten = true;
+    this.#timer?.cancel();
+    this.#watchers.clear();
+    this.end = undefined;
+  }
+}
+
+/** The end without the message it came in. A task cannot end with another task, nor with a question. */
+function endOf(event: CallEvent & { type: "end" | "error" }): TaskEnd {
+  if (event.type === "error") return event;
+  const { outcome } = event;
+  if (outcome === "result" || outcome === "fault")
+    return { type: "end", outcome, payload: payload(event.payload.text) };
+  const message = "The provider's answer to a task was not its result.";
+  return { type: "error", error: new GatewayError("PROVIDER_FAILED", { message }) };
+}

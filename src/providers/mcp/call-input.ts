@@ -1,0 +1,46 @@
+/** What of a call's params must differ for this server. */
+import { GatewayError, jsonText, type Payload } from "../../contract/index.ts";
+import { isModern } from "./modern/modern-side.ts";
+import type { RunningCall } from "./running-call.ts";
+import { DEFAULT_KEEP_MS, MAX_KEEP_MS } from "./tasks/task-state.ts";
+import type { UpstreamSession } from "./upstream-session.ts";
+
+const ROUND_MEMBERS = ["inputResponses", "requestState"];
+const TOKEN_PATH = ["_meta", "progressToken"] as const;
+
+/** The params as they are sent under `id`; notes in `running` what its answer will need. Throws JsonFault and GatewayError. */
+export function inputFor(running: RunningCall, session: UpstreamSession, id: string, params: Payload): Payload {
+  const { call } = running;
+  const { tasks, taskTools } = session.context;
+  let input = params;
+  // Keys of params are never escaped, so a text without these has no such member.
+  if (input.text.includes('"_meta"')) {
+    running.token = input.at(TOKEN_PATH);
+    if (running.token !== undefined) input = input.splice(TOKEN_PATH, id);
+    input = tasks.towardsServer(input);
+  }
+  if (session.modern) return call.mayDefer ? input.splice(["task"]) : input;
+  if (isModern(call)) {
+    input = withoutRounds(input);
+    if (taskTools.requires(call)) input = withTask(input, running, session);
+  }
+  running.wantsTask = input.text.includes('"task"') && input.at(["task"]) !== undefined;
+  if (!call.method.startsWith("tasks/")) return input;
+  const entry = tasks.find(call.resumes ?? "");
+  if (!entry) throw new GatewayError("NO_SUCH_TARGET", { message: "The server does not know this task any more." });
+  return input.splice(["taskId"], jsonText(entry.upstreamId));
+}
+
+/** A server of 2025 asks in the middle of a call: answers that belong to no question of its own mean nothing to it. */
+function withoutRounds(input: Payload): Payload {
+  let left = input;
+  for (const key of ROUND_MEMBERS) if (left.text.includes(key)) left = left.splice([key]);
+  return left;
+}
+
+/** The tool runs only as a task: the server makes one that lives as long as the call may. */
+function withTask(input: Payload, { call }: RunningCall, session: UpstreamSession): Payload {
+  const leftMs = Math.ceil(call.deadline - session.context.clock.now());
+  const ttl = call.mayDefer ? DEFAULT_KEEP_MS : Math.min(Math.max(leftMs, 1), MAX_KEEP_MS);
+  return input.splice(["task"], `{"ttl":${ttl}}`);
+}

@@ -1,0 +1,76 @@
+/** What the tools of a server have to do with tasks, and how clients of the 2025 era see them in lists. */
+import {
+  type Call,
+  decodeString,
+  JsonFault,
+  type Offer,
+  type Payload,
+  type Primitive,
+} from "../../../contract/index.ts";
+import { projectTool } from "../../../wire/mcp/bridge/index.ts";
+import type { UpstreamSession } from "../upstream-session.ts";
+
+const CALL_TASKS = ["tasks", "requests", "tools", "call"] as const;
+/** How clients of the 2025 era learn that a call of the tool may become a task. */
+const MAY_BE_TASK = '{"taskSupport":"optional"}';
+
+export class TaskTools {
+  readonly #isAuto: boolean;
+  #required: ReadonlySet<string> | undefined;
+
+  /** `isAuto`: calls that take long may become tasks of the gateway. */
+  constructor(isAuto: boolean) {
+    this.#isAuto = isAuto;
+  }
+
+  /** The tools have been listed once. */
+  get isKnown(): boolean {
+    return this.#required !== undefined;
+  }
+
+  /** The tool of this call runs only as a task, which a caller of 2026-07-28 does not ask for. */
+  requires({ method, target }: Call): boolean {
+    return method === "tools/call" && this.#required?.has(target.name) === true;
+  }
+
+  /** The offers with what clients have to know of them. */
+  learn(offers: readonly Offer[], session: UpstreamSession): readonly Offer[] {
+    return offers.map((offer) => (offer.kind === "tool" ? this.#learnTools(offer, session) : offer));
+  }
+
+  #learnTools(offer: Offer, session: UpstreamSession): Offer {
+    const required = new Set<string>();
+    const hasOwn = !session.modern && memberAt(session.agreement?.capabilities, CALL_TASKS) !== undefined;
+    const primitives = offer.primitives.map((tool) => {
+      const support = hasOwn ? decodeString(memberAt(tool.definition, ["execution", "taskSupport"])) : undefined;
+      if (support === "required") required.add(tool.name);
+      return describe(tool, this.#outlasts(support, session), session.modern !== undefined);
+    });
+    this.#required = required;
+    return { ...offer, primitives };
+  }
+
+  #outlasts(support: string | undefined, { modern }: UpstreamSession): Primitive["outlasts"] {
+    if (support === "optional" || support === "required") return "own";
+    if (modern?.hasTasks) return "told";
+    return this.#isAuto ? "slow" : undefined;
+  }
+}
+
+function describe(tool: Primitive, outlasts: Primitive["outlasts"], isModern: boolean): Primitive {
+  let older = isModern ? projectTool(tool.definition) : tool.definition;
+  if (outlasts === "told" || outlasts === "slow") older = older.splice(["execution"], MAY_BE_TASK);
+  const differs = older.text !== tool.definition.text;
+  if (outlasts === undefined && !differs) return tool;
+  return { ...tool, ...(outlasts !== undefined && { outlasts }), ...(differs && { older }) };
+}
+
+/** Undefined also where two readers could read it differently. */
+function memberAt(body: Payload | undefined, path: readonly string[]): string | undefined {
+  try {
+    return body?.at(path);
+  } catch (error) {
+    if (!(error instanceof JsonFault)) throw error;
+    return undefined;
+  }
+}
