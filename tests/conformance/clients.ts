@@ -1,9 +1,23 @@
 /** The official SDK's clients, of both major versions, connected to a URL. */
-import { type ClientPeer, ClientV1, ClientV2, ElicitRequestSchema, HttpTransportV1, HttpTransportV2 } from "./sdk.ts";
+import { type ClientPeer, type Constructor, type HttpTransport, type Json, load } from "./sdk.ts";
 
 export type { ClientPeer, Json } from "./sdk.ts";
 
 export type Connected = { readonly client: ClientPeer; close(): Promise<void> };
+
+type HttpClientTransport = HttpTransport & { terminateSession(): Promise<void> };
+
+const { Client: ClientV1 } = await load<{ Client: Constructor<[Json, Json], ClientPeer> }>(
+  "sdk/dist/esm/client/index.js",
+);
+const { StreamableHTTPClientTransport: HttpTransportV1 } = await load<{
+  StreamableHTTPClientTransport: Constructor<[URL], HttpClientTransport>;
+}>("sdk/dist/esm/client/streamableHttp.js");
+const { ElicitRequestSchema } = await load<{ ElicitRequestSchema: unknown }>("sdk/dist/esm/types.js");
+const { Client: ClientV2, StreamableHTTPClientTransport: HttpTransportV2 } = await load<{
+  Client: Constructor<[Json, Json], ClientPeer>;
+  StreamableHTTPClientTransport: Constructor<[URL], HttpClientTransport>;
+}>("client/dist/index.mjs");
 
 const INFO = { name: "isthmus-conformance", version: "1.0.0" };
 // The SDK fills in the defaults of a form.

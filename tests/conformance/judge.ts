@@ -1,6 +1,6 @@
 /**
- * Decides whether a run is good: no failure in a scored scenario, and the same outcome of every check as in the direct
- * run, scored or not. A warning is an outcome too; INFO lines are a log of the exchange and are left out.
+ * Decides whether a run is good: no failure, and the same outcome of every check as in the direct run. A warning is an
+ * outcome too; INFO lines are a log of the exchange and are left out.
  */
 import type { Check, Report } from "./suite.ts";
 import type { Exception } from "./table.ts";
@@ -11,8 +11,6 @@ export type Verdict = {
   readonly failed: number;
   /** Each makes the run bad. */
   readonly problems: readonly string[];
-  /** Failures in scenarios that the fixtures do not serve; not in `failed`. */
-  readonly unserved: number;
   /** Failures that are the suite's own; not in `failed`. */
   readonly suiteErrors: readonly Exception[];
   /** Outcomes that are not as in the direct run, and need not be. */
@@ -20,21 +18,22 @@ export type Verdict = {
 };
 
 export type Expectation = {
+  /** Scenarios in which no difference excuses a failure. */
   readonly scored: ReadonlySet<string>;
-  /** Scenarios, none of them scored, that only have to end as well as they do directly. */
-  readonly unserved: readonly string[];
   /** Scenarios that must have run. */
   readonly scenarios: readonly string[];
   /** Undefined for a direct run. */
   readonly direct: Report | undefined;
+  /** Checks of which the direct run tells nothing. */
+  readonly directSuiteErrors?: readonly Exception[];
   readonly suiteErrors: readonly Exception[];
   /** Checks that may differ from `direct`. */
   readonly differences?: readonly Exception[] | undefined;
 };
 
 export function judge(report: Report, expected: Expectation): Verdict {
-  const { scored, unserved, scenarios, direct, suiteErrors, differences = [] } = expected;
-  const problems = unserved.filter((scenario) => scored.has(scenario)).map((scenario) => `${scenario}: is scored`);
+  const { scored, scenarios, direct, directSuiteErrors = [], suiteErrors, differences = [] } = expected;
+  const problems: string[] = [];
   const seen = new Set<Exception>();
 
   function isListed(list: readonly Exception[], scenario: string, check: string): boolean {
@@ -45,26 +44,22 @@ export function judge(report: Report, expected: Expectation): Verdict {
 
   let passed = 0;
   let failed = 0;
-  let failedUnserved = 0;
   for (const scenario of new Set([...scenarios, ...report.keys()])) {
     const checks = report.get(scenario) ?? [];
     if (!checks.some(isOutcome)) problems.push(`${scenario}: did not run`);
-    for (const check of checks) {
-      if (check.status === "SUCCESS") passed += 1;
-      if (check.status !== "FAILURE" || isListed(suiteErrors, scenario, check.id)) continue;
-      if (unserved.includes(scenario)) failedUnserved += 1;
-      else failed += 1;
-      if (scored.has(scenario)) problems.push(`${scenario}: ${check.id} failed: ${check.errorMessage ?? "no message"}`);
+    for (const { id, status, errorMessage = "no message" } of checks) {
+      if (status === "SUCCESS") passed += 1;
+      if (status !== "FAILURE" || isListed(suiteErrors, scenario, id)) continue;
+      if (!scored.has(scenario) && isListed(differences, scenario, id)) continue;
+      failed += 1;
+      problems.push(`${scenario}: ${id} failed: ${errorMessage}`);
     }
     if (direct === undefined) continue;
     for (const [id, here, there] of differing(checks, direct.get(scenario) ?? [])) {
+      // A failure was told above.
+      if (here.includes("FAILURE") || isListed(directSuiteErrors, scenario, id)) continue;
       if (isListed(differences, scenario, id)) continue;
-      const isFailure = here.includes("FAILURE");
-      // Not the fixture's subject, so the gateway may know better.
-      if (unserved.includes(scenario) && there.includes("FAILURE") && !isFailure) continue;
-      // Told above, or the suite's own.
-      if (isFailure && (scored.has(scenario) || isListed(suiteErrors, scenario, id))) continue;
-      if (!isFailure) failed += 1;
+      failed += 1;
       problems.push(`${scenario}: ${id} is ${here}, directly ${there}`);
     }
   }
@@ -77,7 +72,6 @@ export function judge(report: Report, expected: Expectation): Verdict {
     passed,
     failed,
     problems,
-    unserved: failedUnserved,
     suiteErrors: used(suiteErrors),
     differences: used(differences),
   };

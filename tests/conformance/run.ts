@@ -48,17 +48,22 @@ async function runRevision(revision: Revision): Promise<void> {
     try {
       const report = await run.execute(join(reports, title.replaceAll(" ", "-")));
       done.set(run.name, report);
-      const known = suiteErrors.filter((one) => one.revision === revision.revision && one.runs.includes(run.name));
       const direct = run.like === undefined ? undefined : (done.get(run.like) ?? new Map());
+      const directSuiteErrors = suiteErrorsOf(run.like, revision);
       const { scored } = requirements;
-      const unserved = revision.unserved.scenarios;
-      print(title, judge(report, { ...run, scored, unserved, direct, suiteErrors: known }), revision);
+      print(
+        title,
+        judge(report, { ...run, scored, direct, directSuiteErrors, suiteErrors: suiteErrorsOf(run.name, revision) }),
+      );
     } catch (error) {
-      const nothing = { passed: 0, failed: 1, unserved: 0, suiteErrors: [], differences: [] };
-      print(title, { ...nothing, problems: [String(error)] }, revision);
+      print(title, { passed: 0, failed: 1, suiteErrors: [], differences: [], problems: [String(error)] });
     }
     timings.push(`${title} ${((performance.now() - start) / 1000).toFixed(1)} s`);
   }
+}
+
+function suiteErrorsOf(run: string | undefined, { revision }: Revision): SuiteError[] {
+  return suiteErrors.filter((one) => one.revision === revision && run !== undefined && one.runs.includes(run));
 }
 
 function titleOf({ name }: Run, { revision }: Revision): string {
@@ -74,10 +79,9 @@ function select(runs: readonly Run[], revision: Revision): Run[] {
   return runs.filter((run) => wanted.includes(run) || measures.has(run.name));
 }
 
-function print(title: string, verdict: Verdict, { unserved }: Revision): void {
+function print(title: string, verdict: Verdict): void {
   const lines = [
     `${title}: ${verdict.passed} passed, ${verdict.failed} failed`,
-    ...(verdict.unserved > 0 ? [`  not served, not scored: ${verdict.unserved} failed: ${unserved.reason}`] : []),
     ...verdict.suiteErrors.map(
       ({ scenario, check, reason }) => `  error of the suite: ${scenario}: ${check}: ${reason}`,
     ),

@@ -1,6 +1,7 @@
 /**
  * The official SDK, v1 and the client of v2, loaded by path from tests/parts. The types say only what is used here, so
- * that `npm run check` needs no installed parts.
+ * that `npm run check` needs no installed parts. Each side loads only what it needs: the suite is impatient with servers
+ * that are started for a call.
  */
 
 export type Json = Record<string, unknown>;
@@ -21,6 +22,8 @@ export interface ServerPeer {
   fallbackRequestHandler?: (request: { method: string; params?: Json }, exchange: Exchange) => Promise<Json>;
   removeRequestHandler(method: string): void;
   getClientCapabilities(): Json | undefined;
+  /** Goes out outside of any call. */
+  notification(notification: { method: string; params: Json }): Promise<void>;
   sendToolListChanged(): Promise<void>;
   sendPromptListChanged(): Promise<void>;
   connect(transport: Transport): Promise<void>;
@@ -51,34 +54,10 @@ export interface HttpTransport extends Transport {
   handleRequest(request: unknown, response: unknown): Promise<void>;
 }
 
-type Constructor<Options extends unknown[], Made> = new (...options: Options) => Made;
+export type Constructor<Options extends unknown[], Made> = new (...options: Options) => Made;
 
-async function load<Module>(path: string): Promise<Module> {
+/** `path` is in the scope of the SDK's packages. */
+export async function load<Module>(path: string): Promise<Module> {
   const root = new URL("../parts/node_modules/@modelcontextprotocol/", import.meta.url);
   return (await import(new URL(path, root).href)) as Module;
 }
-
-type HttpClientTransport = HttpTransport & { terminateSession(): Promise<void> };
-
-export const { Server } = await load<{ Server: Constructor<[Json, Json], ServerPeer> }>("sdk/dist/esm/server/index.js");
-export const { StdioServerTransport } = await load<{ StdioServerTransport: Constructor<[], Transport> }>(
-  "sdk/dist/esm/server/stdio.js",
-);
-export const { StreamableHTTPServerTransport } = await load<{
-  StreamableHTTPServerTransport: Constructor<[Json], HttpTransport>;
-}>("sdk/dist/esm/server/streamableHttp.js");
-export const { ResultSchema, ElicitRequestSchema } = await load<{
-  ResultSchema: unknown;
-  ElicitRequestSchema: unknown;
-}>("sdk/dist/esm/types.js");
-
-export const { Client: ClientV1 } = await load<{ Client: Constructor<[Json, Json], ClientPeer> }>(
-  "sdk/dist/esm/client/index.js",
-);
-export const { StreamableHTTPClientTransport: HttpTransportV1 } = await load<{
-  StreamableHTTPClientTransport: Constructor<[URL], HttpClientTransport>;
-}>("sdk/dist/esm/client/streamableHttp.js");
-export const { Client: ClientV2, StreamableHTTPClientTransport: HttpTransportV2 } = await load<{
-  Client: Constructor<[Json, Json], ClientPeer>;
-  StreamableHTTPClientTransport: Constructor<[URL], HttpClientTransport>;
-}>("client/dist/index.mjs");

@@ -1,6 +1,7 @@
 /** Calls the official suite and reads the reports that it leaves. */
 import { mkdir, readdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
+import { readFailedCalls } from "./failed-calls.ts";
 import { exitOf, startNode } from "./processes.ts";
 
 const SUITE = "tests/parts/node_modules/@modelcontextprotocol/conformance/dist/index.js";
@@ -48,9 +49,16 @@ export async function runClientScenario(
   const args = ["client", "--command", command, "--scenario", scenario, "--spec-version", revision, "-o", folder];
   const code = await call(args, join(folder, "suite.log"));
   const checks = (await readReport(folder)).get(scenario) ?? [];
-  if (code === 0 || checks.some(({ status }) => status === "FAILURE")) return checks;
+  const all = [...checks, ...readFailedCalls(await readClientErrors(folder))];
+  if (code === 0 || all.some(({ status }) => status === "FAILURE")) return all;
   // The suite also fails on warnings and when the command does, which no check tells.
-  return [...checks, { id: "suite-exit-code", status: "FAILURE", errorMessage: `the suite ended with ${code}` }];
+  return [...all, { id: "suite-exit-code", status: "FAILURE", errorMessage: `the suite ended with ${code}` }];
+}
+
+/** What the command wrote to stderr; the suite keeps it beside its report. */
+async function readClientErrors(folder: string): Promise<string> {
+  const files = (await readdir(folder, { recursive: true })).filter((file) => basename(file) === "stderr.txt");
+  return (await Promise.all(files.map((file) => readFile(join(folder, file), "utf8")))).join("\n");
 }
 
 async function call(args: readonly string[], logFile: string): Promise<number | null> {

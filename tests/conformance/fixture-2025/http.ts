@@ -2,9 +2,13 @@
 import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type HttpTransport, StreamableHTTPServerTransport } from "../sdk.ts";
+import { type Constructor, type HttpTransport, type Json, load } from "../sdk.ts";
 import { createEventStore } from "./event-store.ts";
 import { createFixture } from "./fixture.ts";
+
+const { StreamableHTTPServerTransport } = await load<{
+  StreamableHTTPServerTransport: Constructor<[Json], HttpTransport>;
+}>("sdk/dist/esm/server/streamableHttp.js");
 
 /** Told to clients in the first event of each stream: how long to wait before resuming it. */
 const RETRY_MS = 100;

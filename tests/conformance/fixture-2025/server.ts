@@ -5,17 +5,20 @@
  *   node tests/conformance/fixture-2025/server.ts --stdio      the same server on stdin and stdout
  */
 import { parseArgs } from "node:util";
-import { StdioServerTransport } from "../sdk.ts";
+import { type Constructor, load, type Transport } from "../sdk.ts";
 import { createFixture } from "./fixture.ts";
-import { serveHttp } from "./http.ts";
 
 const { values } = parseArgs({
   options: { port: { type: "string", default: "0" }, stdio: { type: "boolean", default: false } },
 });
 
 if (values.stdio) {
+  const { StdioServerTransport } = await load<{ StdioServerTransport: Constructor<[], Transport> }>(
+    "sdk/dist/esm/server/stdio.js",
+  );
   await createFixture().connect(new StdioServerTransport());
 } else {
+  const { serveHttp } = await import("./http.ts");
   const port = await serveHttp(Number(values.port));
   process.stdout.write(`listening on http://127.0.0.1:${port}/mcp\n`);
 }

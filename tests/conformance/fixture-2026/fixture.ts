@@ -5,7 +5,8 @@ import { type Method, methods } from "../offers/methods.ts";
 import type { Json } from "../sdk.ts";
 import { createAsk, InputRequired } from "./input.ts";
 import { announce, listen } from "./listeners.ts";
-import { type Envelope, META, type Request, VERSION } from "./protocol.ts";
+import { describe, type Envelope, META, type Request, VERSION } from "./protocol.ts";
+import { EXTENSION, isTask, takesTasks, taskMethods } from "./tasks.ts";
 
 /** Where the messages of one request go. */
 export type Stream = { send(message: Json): void; readonly signal: AbortSignal };
@@ -16,10 +17,12 @@ const CAPABILITIES = {
   resources: { subscribe: true },
   completions: {},
   logging: {},
+  extensions: { [EXTENSION]: {} },
 };
 
 const answers: Readonly<Record<string, Method>> = {
   ...methods,
+  ...taskMethods,
   "server/discover": () => ({ supportedVersions: [VERSION], capabilities: CAPABILITIES }),
 };
 
@@ -31,7 +34,9 @@ export async function respond(request: Request, open: () => Envelope, stream: St
   const { id, method } = request;
   try {
     const envelope = open();
-    if (method === "subscriptions/listen") return void (await listen(request, stream.send, stream.signal));
+    if (method === "subscriptions/listen") {
+      return void (await listen(request, stream, (id) => takesTasks(envelope.capabilities) && isTask(id)));
+    }
     const answer = answers[method];
     if (answer === undefined) throw rpcError(-32601, `Method not found: ${method}`);
     const result = await answer(createCall(request, envelope, stream));
@@ -54,6 +59,8 @@ function createCall(request: Request, { capabilities, logLevel }: Envelope, stre
     stream.send({ jsonrpc: "2.0", method, params });
   }
 
+  const { signal } = stream;
+  const ask = createAsk(request, capabilities);
   return {
     params: request.params,
     capabilities,
@@ -63,13 +70,9 @@ function createCall(request: Request, { capabilities, logLevel }: Envelope, stre
       if (logLevel === undefined || isBelow(level, logLevel)) return;
       await notify("notifications/message", { level, logger: "fixture-2026", data });
     },
-    ask: createAsk(request, capabilities),
+    ask,
+    signal,
+    startTask: () => ({ ask, signal }),
     announce,
   };
-}
-
-function describe(error: unknown): Json {
-  const { code = -32603, message, data } = error as { code?: number; message: string; data?: Json };
-  // This revision has no code of its own for a missing resource.
-  return { code: code === -32002 ? -32602 : code, message, ...(data === undefined ? {} : { data }) };
 }

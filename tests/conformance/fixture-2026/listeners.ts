@@ -10,10 +10,16 @@ type Listener = { readonly filter: Json; notify(method: string, params?: Json): 
 
 const listeners = new Set<Listener>();
 
-/** Acknowledges, and stays until the signal aborts. */
-export async function listen({ id, params }: Request, send: Send, signal: AbortSignal): Promise<void> {
+/** Acknowledges, and stays until the signal aborts. `mayWatch` tells which tasks the client may hear of. */
+export async function listen(
+  { id, params }: Request,
+  { send, signal }: { send: Send; readonly signal: AbortSignal },
+  mayWatch: (taskId: unknown) => boolean,
+): Promise<void> {
   if (!isObject(params.notifications)) throw rpcError(-32602, "Invalid params: notifications is missing");
-  const filter = honoured(params.notifications);
+  const { taskIds, ...others } = params.notifications;
+  const watched = Array.isArray(taskIds) ? taskIds.filter(mayWatch) : [];
+  const filter = { ...honoured(others), ...(watched.length > 0 ? { taskIds: watched } : {}) };
   const listener: Listener = {
     filter,
     notify(method, given) {
@@ -46,5 +52,12 @@ function exists(uri: string): boolean {
 export async function announce(list: "tools" | "prompts"): Promise<void> {
   for (const { filter, notify } of listeners) {
     if (filter[`${list}ListChanged`] === true) notify(`notifications/${list}/list_changed`);
+  }
+}
+
+/** Tells who listens for it what has become of a task. */
+export function announceTask(taskId: string, detail: Json): void {
+  for (const { filter, notify } of listeners) {
+    if (Array.isArray(filter.taskIds) && filter.taskIds.includes(taskId)) notify("notifications/tasks", detail);
   }
 }

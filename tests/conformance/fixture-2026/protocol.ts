@@ -35,3 +35,10 @@ export function headerMismatch(name: string): Error {
 export function isObject(value: unknown): value is Json {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
+
+/** An error as it goes out. */
+export function describe(error: unknown): Json {
+  const { code = -32603, message, data } = error as { code?: number; message: string; data?: Json };
+  // This revision has no code of its own for a missing resource.
+  return { code: code === -32002 ? -32602 : code, message, ...(data === undefined ? {} : { data }) };
+}

@@ -15,6 +15,13 @@ export type Call = {
   log(level: string, data: string): Promise<void>;
   /** Asks all of them at once. `withState`: 2026-07-28 is to hand out a state, even if it could do without. */
   ask(questions: Readonly<Record<string, Question>>, options?: { withState: true }): Promise<Record<string, Json>>;
+  /** Aborts when the client no longer wants the answer. */
+  readonly signal: AbortSignal;
+  /**
+   * Goes on as a task where the client takes one: the call is answered with it, and what is asked through the returned
+   * side waits in it. Elsewhere that is the call itself.
+   */
+  startTask(): Pick<Call, "ask" | "signal">;
   /** Tells every client that a list has changed. */
   announce(list: "tools" | "prompts"): Promise<void>;
   /** Closes the stream of this call, which the client then resumes. Absent where a stream cannot be resumed. */

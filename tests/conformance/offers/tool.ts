@@ -5,6 +5,8 @@ export type Tool = {
   readonly name: string;
   readonly description: string;
   readonly inputSchema: Json;
+  /** Whether a call may, or must, go on as a task. Absent: it never does. */
+  readonly taskSupport?: "optional" | "required";
   /** Runs the tool; its arguments are not validated. */
   run(call: Call): Promise<Json>;
 };
