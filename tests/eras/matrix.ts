@@ -1,7 +1,6 @@
 /** Runs every client against every server: through one gateway per server, and directly where both speak one revision. */
-import { execFileSync } from "node:child_process";
 import { startGateway } from "../e2e/kit/gateway.ts";
-import { ROOT } from "../e2e/kit/program.ts";
+import { prepareParts } from "./parts.ts";
 import { run } from "./processes.ts";
 import { preparePython } from "./python.ts";
 import { CLIENTS, type Client, FEATURES, SERVERS, type Server } from "./sides.ts";
@@ -33,7 +32,7 @@ export const PAIRS: readonly Pair[] = (["direct", "through"] as const).flatMap((
 
 /** Installs what the programs need, when it has changed. May take a minute the first time. */
 export async function prepare(): Promise<void> {
-  execFileSync(process.execPath, ["scripts/parts.mjs"], { cwd: ROOT, stdio: ["ignore", "ignore", "inherit"] });
+  prepareParts();
   await preparePython();
 }
 
