@@ -1,6 +1,6 @@
 /**
  * Measures Isthmus beside a plain proxy and its peers, all in one run:
- * `node bench/run.ts [--only call,list,start,memory,flat] [--quick] [--candidates a,b]`. See README.md for the method.
+ * `node bench/run.ts [--only call,list,start,memory,flat,eras] [--quick] [--candidates a,b]`. See README.md for the method.
  */
 import { CANDIDATES } from "./candidates/index.ts";
 import { LoadProcess } from "./load/load-process.ts";
@@ -9,6 +9,7 @@ import { readOptions, type Scenario } from "./options.ts";
 import { prepareMachine, selectCandidates } from "./prepare.ts";
 import { endProcessesWithRunner, pinSelf, stopAll } from "./processes.ts";
 import { benchCalls } from "./scenarios/call.ts";
+import { benchEras } from "./scenarios/eras.ts";
 import type { Bench } from "./scenarios/field.ts";
 import { benchFlatness } from "./scenarios/flat.ts";
 import { benchLists } from "./scenarios/list.ts";
@@ -21,6 +22,7 @@ const RUN: Record<Scenario, (bench: Bench) => Promise<void>> = {
   start: benchStarts,
   memory: benchMemory,
   flat: benchFlatness,
+  eras: benchEras,
 };
 
 async function main(): Promise<void> {

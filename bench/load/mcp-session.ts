@@ -1,11 +1,12 @@
-/** One MCP client session on raw sockets, in the two ways the candidates speak HTTP. */
+/** One MCP client on raw sockets, in the ways the candidates speak HTTP. */
+import { ModernSession } from "./modern-session.ts";
 import { SseSession } from "./sse-session.ts";
 import { StreamableSession } from "./streamable-session.ts";
 
-export type Endpoint = { url: string; protocol: "streamable" | "sse" };
+export type Endpoint = { url: string; protocol: "streamable" | "sse" | "modern" };
 
 export interface McpSession {
-  /** initialize and notifications/initialized. */
+  /** initialize and notifications/initialized, where there is such a thing. */
   open(): Promise<void>;
   /** Sends one request and hands over the JSON text of its answer. Exactly one of the two callbacks runs. */
   exchange(body: string, onText: (text: string) => void, onError: (error: Error) => void): void;
@@ -15,7 +16,14 @@ export interface McpSession {
 }
 
 export function createSession(endpoint: Endpoint): McpSession {
-  return endpoint.protocol === "sse" ? new SseSession(endpoint.url) : new StreamableSession(endpoint.url);
+  switch (endpoint.protocol) {
+    case "streamable":
+      return new StreamableSession(endpoint.url);
+    case "sse":
+      return new SseSession(endpoint.url);
+    case "modern":
+      return new ModernSession(endpoint.url);
+  }
 }
 
 export function ask(session: McpSession, body: string): Promise<string> {

@@ -63,7 +63,7 @@ export async function benchCalls(bench: Bench): Promise<void> {
           running: field.running,
           sessions,
           load: "call",
-          control: ["isthmus", "isthmus twin"],
+          controls: [["isthmus", "isthmus twin"]],
           settleOn: kind === "http" && sessions === 64 ? ["cpuMs", "p99Ms"] : ["cpuMs"],
           isContender: (name, figures) =>
             ["isthmus", "proxy"].includes(kindOf(bench, name) ?? "") || name === findBestPeer(bench, figures),

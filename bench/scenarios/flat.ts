@@ -46,7 +46,7 @@ export async function benchFlatness(bench: Bench): Promise<void> {
       running,
       sessions: SESSIONS,
       load: "spread",
-      control: [FEW, FEW_TWIN],
+      controls: [[FEW, FEW_TWIN]],
       settleOn: ["cpuMs"],
       isContender: () => true,
     });

@@ -17,7 +17,7 @@ export async function benchLists(bench: Bench): Promise<void> {
         running: field.running,
         sessions: SESSIONS,
         load: "list",
-        control: ["isthmus", "isthmus twin"],
+        controls: [["isthmus", "isthmus twin"]],
         settleOn: toolCount === JUDGED_TOOL_COUNT ? ["callsPerSecond"] : [],
         isContender: (name) => CONTENDERS.includes(name),
       });

@@ -1,4 +1,4 @@
-/** Measures running candidates under the same load in interleaved rounds. Shared by call, list and flat. */
+/** Measures running candidates under the same load in interleaved rounds. Shared by call, list, flat and eras. */
 import type { Running } from "../candidates/candidate.ts";
 import type { LoadKind } from "../load/load-process.ts";
 import { readCpuMs } from "../measure/cpu.ts";
@@ -22,8 +22,8 @@ export type LoadedOptions = {
   running: ReadonlyMap<string, Running>;
   sessions: number;
   load: LoadKind;
-  /** The candidate and its twin, and the figures in which they must agree. */
-  control: readonly [string, string];
+  /** Candidates and their twins, and the figures in which they must agree. */
+  controls: readonly (readonly [string, string])[];
   settleOn: readonly FigureName[];
   /** Whether a candidate is still needed after the least number of rounds. */
   isContender: (name: string, figures: ReadonlyMap<string, Figures>) => boolean;
@@ -67,15 +67,19 @@ function summariseAll(samples: ReadonlyMap<string, Figures[]>): Map<string, Figu
 
 export type LoadedResult = {
   figures: Map<string, Figures>;
-  /** How far candidate and twin are apart in this figure. */
+  /** How far candidate and twin are apart in this figure; of several, those that are furthest. */
   control(name: FigureName): number | undefined;
   rounds: number;
 };
 
 export async function measureLoaded(bench: Bench, options: LoadedOptions): Promise<LoadedResult> {
   const names = [...options.running.keys()];
-  const controlOf = (figures: ReadonlyMap<string, Figures>, figure: FigureName): number | undefined =>
-    controlDifference(figures.get(options.control[0])?.[figure], figures.get(options.control[1])?.[figure]);
+  const controlOf = (figures: ReadonlyMap<string, Figures>, figure: FigureName): number | undefined => {
+    const apart = options.controls.map(([name, twin]) =>
+      controlDifference(figures.get(name)?.[figure], figures.get(twin)?.[figure]),
+    );
+    return apart.some((one) => one === undefined) ? undefined : Math.max(...apart.filter((one) => one !== undefined));
+  };
   const { samples, errors, rounds } = await runRounds<Figures>({
     names,
     ...bench.options.rounds,
@@ -83,7 +87,7 @@ export async function measureLoaded(bench: Bench, options: LoadedOptions): Promi
     isSettled: (all) => {
       const figures = summariseAll(all);
       // Without a control there is nothing to wait for.
-      if (!options.control.every((name) => figures.has(name))) return true;
+      if (!options.controls.flat().every((name) => figures.has(name))) return true;
       return options.settleOn.every((figure) => isSettled(controlOf(figures, figure)));
     },
     contenders: (all) => {

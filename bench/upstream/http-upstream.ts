@@ -1,17 +1,22 @@
 /**
- * A hand-written MCP server on `net`: `node http-upstream.ts --port N [--tools N] [--sessions]`.
+ * A hand-written MCP server on `net`: `node http-upstream.ts --port N [--tools N] [--era 2026] [--sessions]`.
  * Serves `/mcp` and `/s0/mcp` … `/s199/mcp`, so that one process can stand for many servers. Prints the port it listens
  * on as its first line, and ends when its stdin does: it never outlives the run that started it.
  */
 import { randomUUID } from "node:crypto";
 import { createServer, type Socket } from "node:net";
 import { parseArgs } from "node:util";
-import { createEchoAnswers } from "./echo-answers.ts";
+import { createEchoAnswers, LEGACY, MODERN } from "./echo-answers.ts";
 
 const { values } = parseArgs({
-  options: { port: { type: "string" }, tools: { type: "string" }, sessions: { type: "boolean" } },
+  options: {
+    port: { type: "string" },
+    tools: { type: "string" },
+    era: { type: "string" },
+    sessions: { type: "boolean" },
+  },
 });
-const echo = createEchoAnswers(Number(values.tools ?? 20));
+const echo = createEchoAnswers(Number(values.tools ?? 20), values.era === "2026" ? MODERN : LEGACY);
 const PATH = /^\/(s\d{1,3}\/)?mcp$/;
 const MAX_HEAD_BYTES = 16_384;
 

@@ -8,10 +8,12 @@ export type Upstream = { toolCount: number; stop(): Promise<void> } & (
   | { kind: "stdio"; command: string; args: string[] }
 );
 export type UpstreamKind = Upstream["kind"];
+/** 2025: up to 2025-11-25, with its handshake; 2026: 2026-07-28, without. */
+export type Era = "2025" | "2026";
 
 const fileOf = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
-export async function startUpstream(kind: UpstreamKind, toolCount: number): Promise<Upstream> {
+export async function startUpstream(kind: UpstreamKind, toolCount: number, era: Era = "2025"): Promise<Upstream> {
   const options = ["--tools", String(toolCount)];
   if (kind === "stdio") {
     // A child inherits its parent's core, so the command itself moves to the load's.
@@ -20,7 +22,7 @@ export async function startUpstream(kind: UpstreamKind, toolCount: number): Prom
   }
   const owned = startProcess({
     command: process.execPath,
-    args: [fileOf("http-upstream.ts"), ...options],
+    args: [fileOf("http-upstream.ts"), ...options, "--era", era],
     core: "load",
   });
   await Promise.race([once(owned.child.stdout ?? owned.child, "data"), once(owned.child, "exit")]);

@@ -1,9 +1,9 @@
 /** The same server over stdio, one message per line: `node stdio-upstream.ts [--tools N]`. */
 import { parseArgs } from "node:util";
-import { createEchoAnswers } from "./echo-answers.ts";
+import { createEchoAnswers, LEGACY } from "./echo-answers.ts";
 
 const { values } = parseArgs({ options: { tools: { type: "string" } } });
-const echo = createEchoAnswers(Number(values.tools ?? 20));
+const echo = createEchoAnswers(Number(values.tools ?? 20), LEGACY);
 
 let rest = "";
 process.stdin.setEncoding("utf8");
