@@ -9,8 +9,9 @@ import { cliGenerator } from "./generators/cli.ts";
 import { configGenerator } from "./generators/config.ts";
 import { errorsGenerator } from "./generators/errors.ts";
 import { type Generator, NOTE, REFERENCE } from "./generators/page.ts";
+import { unmappedGenerator } from "./generators/unmapped/unmapped.ts";
 
-const generators: readonly Generator[] = [errorsGenerator, configGenerator, cliGenerator];
+const generators: readonly Generator[] = [errorsGenerator, configGenerator, cliGenerator, unmappedGenerator];
 
 const pages = (await Promise.all(generators.map((generator) => generator.pages()))).flat();
 const current = await readCurrent();
