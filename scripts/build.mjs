@@ -4,7 +4,7 @@
  * `http` as an ES module loads all of its lazy parts, fetch among them: 40 ms of every start.
  */
 import "./node24.mjs";
-import { mkdir, rename, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { build } from "esbuild";
 
 const entry = "src/cli/main.ts";
@@ -36,6 +36,8 @@ await mkdir("dist", { recursive: true });
 await put("dist/package.json", '{ "type": "commonjs" }\n');
 for (const { path, contents } of outputFiles) await put(path, contents);
 await put("dist/isthmus.js", launcher, 0o755);
+// Beside the program, so that a config can name it: `#:schema ./node_modules/isthmus/dist/isthmus.schema.json`.
+await put("dist/isthmus.schema.json", await readFile("docs/reference/isthmus.schema.json"));
 
 async function put(path, contents, mode = 0o644) {
   const fresh = `${path}.${process.pid}.tmp`;

@@ -7,11 +7,18 @@ import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { cliGenerator } from "./generators/cli.ts";
 import { configGenerator } from "./generators/config.ts";
+import { configJsonSchemaGenerator } from "./generators/config-json-schema.ts";
 import { errorsGenerator } from "./generators/errors.ts";
 import { type Generator, NOTE, REFERENCE } from "./generators/page.ts";
 import { unmappedGenerator } from "./generators/unmapped/unmapped.ts";
 
-const generators: readonly Generator[] = [errorsGenerator, configGenerator, cliGenerator, unmappedGenerator];
+const generators: readonly Generator[] = [
+  errorsGenerator,
+  configGenerator,
+  configJsonSchemaGenerator,
+  cliGenerator,
+  unmappedGenerator,
+];
 
 const pages = (await Promise.all(generators.map((generator) => generator.pages()))).flat();
 const current = await readCurrent();

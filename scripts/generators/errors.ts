@@ -1,7 +1,13 @@
-import { ERROR_CODES } from "../../src/contract/error.ts";
+import { ERROR_CODES, type ErrorCode } from "../../src/contract/error.ts";
+import { describeAnswers } from "./error-answers.ts";
 import { type Generator, type Page, page, REFERENCE, table } from "./page.ts";
 
-type ErrorEntry = { retry: "never" | "later" | "caller"; message: string; cause?: string; cure?: string };
+type ErrorEntry = {
+  readonly retry: "never" | "later" | "caller";
+  readonly message: string;
+  readonly cause: string;
+  readonly cure: string;
+};
 
 const RETRY = {
   never: "never: the same call fails again",
@@ -9,26 +15,45 @@ const RETRY = {
   caller: "caller: only the caller can tell whether a repeat is safe",
 } as const;
 
-export const errorsGenerator: Generator = { name: "errors", pages: async () => errorPages(ERROR_CODES) };
+/** Codes that nothing gives yet; they are in the table because fronts must already be able to say them. */
+const NOT_YET: ReadonlySet<string> = new Set<ErrorCode>(["NOT_AUTHENTICATED", "LIMITED", "CONFLICT"]);
+
+export const errorsGenerator: Generator = {
+  name: "errors",
+  pages: async () => errorPages(ERROR_CODES, describeAnswers),
+};
 
 /** One page that lists the codes, and one page per code for links from messages. */
-export function errorPages(codes: Readonly<Record<string, ErrorEntry>>): Page[] {
-  const entries = Object.entries(codes);
-  const rows = entries.map(([code, { retry, message }]) => [`[\`${code}\`](errors/${code}.md)`, retry, message]);
+export function errorPages<Code extends string>(
+  codes: Readonly<Record<Code, ErrorEntry>>,
+  answers: (code: Code) => readonly string[],
+): Page[] {
+  const names = Object.keys(codes) as Code[];
+  const rows = names.map((code) => [`[\`${code}\`](errors/${code}.md)`, codes[code].retry, codes[code].message]);
   return [
     page(
       `${REFERENCE}/errors.md`,
       "# Errors",
       "Every way a call can fail. The code is stable; the message may become clearer.",
       table(["code", "retry", "message"], rows),
+      "What a server answers by itself, an error included, is passed on as it is and has none of these codes.",
     ),
-    ...entries.map(([code, entry]) => page(`${REFERENCE}/errors/${code}.md`, ...describeError(code, entry))),
+    ...names.map((code) =>
+      page(`${REFERENCE}/errors/${code}.md`, ...describeError(code, codes[code]), ...answers(code), MORE),
+    ),
   ];
 }
 
+const MORE = "More by symptom: [troubleshooting](../../guide/troubleshooting.md). All codes: [errors](../errors.md).";
+
 function describeError(code: string, { retry, message, cause, cure }: ErrorEntry): string[] {
-  const blocks = [`# ${code}`, message, `**Retry** ${RETRY[retry]}.`];
-  if (cause !== undefined) blocks.push(`**Cause.** ${cause}`);
-  if (cure !== undefined) blocks.push(`**What to do.** ${cure}`);
-  return blocks;
+  return [
+    `# ${code}`,
+    message,
+    ...(NOT_YET.has(code) ? ["This version never gives it; later ones will."] : []),
+    `**Retry** ${RETRY[retry]}.`,
+    `**Cause.** ${cause}`,
+    `**What to do.** ${cure}`,
+    "## What the client sees",
+  ];
 }

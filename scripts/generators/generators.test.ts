@@ -1,16 +1,47 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { Command } from "commander";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
+import { ERROR_CODES } from "../../src/contract/error.ts";
 import { cliPage } from "./cli.ts";
 import { configPage } from "./config.ts";
+import { configJsonSchemaPage } from "./config-json-schema.ts";
+import { describeAnswers } from "./error-answers.ts";
 import { errorPages } from "./errors.ts";
 
 describe("errorPages", () => {
   test("writes one list and one page per code", () => {
-    const pages = errorPages({ BAD_CALL: { retry: "never", message: "Not valid.", cure: "Fix it." } });
+    const entry = { retry: "never", message: "Not valid.", cause: "It is wrong.", cure: "Fix it." } as const;
+    const pages = errorPages({ BAD_CALL: entry }, (code) => [`As ${code}.`]);
     expect(pages.map((page) => page.path)).toEqual(["docs/reference/errors.md", "docs/reference/errors/BAD_CALL.md"]);
     expect(pages[0]?.text).toContain("| [`BAD_CALL`](errors/BAD_CALL.md) | never | Not valid. |");
-    expect(pages[1]?.text).toContain("**What to do.** Fix it.");
+    expect(pages[1]?.text).toContain("**Cause.** It is wrong.\n\n**What to do.** Fix it.");
+    expect(pages[1]?.text).toContain("## What the client sees\n\nAs BAD_CALL.");
+  });
+
+  test("says of a code that nothing gives it yet exactly when no source names it", () => {
+    const sources = readdirSync("src", { recursive: true, encoding: "utf8" })
+      .filter((path) => path.endsWith(".ts") && !path.endsWith(".test.ts") && path !== join("contract", "error.ts"))
+      .map((path) => readFileSync(join("src", path), "utf8"));
+    const unused = Object.keys(ERROR_CODES).filter((code) => !sources.some((text) => text.includes(`"${code}"`)));
+    const pages = errorPages(ERROR_CODES, describeAnswers).filter(({ text }) => text.includes("never gives it"));
+    expect(pages.map(({ path }) => path)).toEqual(unused.map((code) => `docs/reference/errors/${code}.md`));
+  });
+});
+
+describe("describeAnswers", () => {
+  test("shows a result on tools/call and an error elsewhere, as the front writes them", () => {
+    const text = describeAnswers("DEADLINE_PASSED").join("\n");
+    expect(text).toContain('"isError": true');
+    expect(text).toContain('"code": -32603');
+    expect(text).toContain('"code":"DEADLINE_PASSED","durationMs"');
+  });
+
+  test("shows one number for all methods where the front has one", () => {
+    const text = describeAnswers("BAD_CALL").join("\n");
+    expect(text).toContain('"code": -32602');
+    expect(text).not.toContain("isError");
   });
 });
 
@@ -39,6 +70,29 @@ describe("configPage", () => {
     expect(text).toContain("| `id` | string | required | Its name \\| id. |");
     expect(text).toContain("| `args` | list of string |  |  |");
     expect(text).toContain("| `env` | table of string or { fromEnv } |  |  |");
+  });
+});
+
+describe("configJsonSchemaPage", () => {
+  test("writes a schema of what a person may write, with meanings and without the results of reading it", () => {
+    const schema = z.strictObject({
+      timeout: z
+        .string()
+        .transform((text) => text.length)
+        .prefault("60s")
+        .describe("How long."),
+      id: z.string().refine((text) => text !== "x"),
+    });
+    const { path, text } = configJsonSchemaPage(schema);
+    expect(path).toBe("docs/reference/isthmus.schema.json");
+    expect(JSON.parse(text)).toEqual({
+      $schema: "http://json-schema.org/draft-07/schema#",
+      title: "isthmus.toml",
+      type: "object",
+      properties: { timeout: { type: "string", default: "60s", description: "How long." }, id: { type: "string" } },
+      required: ["id"],
+      additionalProperties: false,
+    });
   });
 });
 

@@ -8,5 +8,11 @@ test("exit codes keep their numbers, because scripts rely on them", () => {
     usage: 2,
     config: 3,
     listen: 4,
+    toolError: 5,
+    callFailed: 6,
+    unreachable: 7,
+    problems: 8,
+    file: 9,
+    interrupted: 130,
   });
 });

@@ -1,10 +1,16 @@
 /** Every way the program can end. Scripts rely on these numbers. */
 export const EXIT_CODES = {
   ok: { code: 0, meaning: "Done, or stopped by a signal after draining." },
-  failure: { code: 1, meaning: "The gateway failed, or a second signal cut its draining short." },
+  failure: { code: 1, meaning: "The program failed, or a second signal cut the draining of the gateway short." },
   usage: { code: 2, meaning: "The command line cannot be understood." },
   config: { code: 3, meaning: "The config cannot be used. Each problem stands on its own line of standard error." },
   listen: { code: 4, meaning: "The address cannot be listened on." },
+  toolError: { code: 5, meaning: "`call`: the tool answered, and its answer is an error." },
+  callFailed: { code: 6, meaning: "`call`: there is no answer: no such tool, wrong arguments, server not reached." },
+  unreachable: { code: 7, meaning: "No gateway answers where one was asked." },
+  problems: { code: 8, meaning: "`doctor` found problems." },
+  file: { code: 9, meaning: "A file cannot be read, understood or written; nothing was changed." },
+  interrupted: { code: 130, meaning: "Ctrl-C; a call that was running has been cancelled." },
 } as const satisfies Record<string, { code: number; meaning: string }>;
 
 export type ExitName = keyof typeof EXIT_CODES;

@@ -2,21 +2,27 @@
 import { Command, Option } from "commander";
 import { LOG_LEVELS } from "../server/log-level.ts";
 import { VERSION } from "../server/version.ts";
+import { addClientCommands } from "./client-commands.ts";
+import { configOption, jsonOption } from "./common-options.ts";
 import { EXIT_CODES } from "./exit-codes.ts";
+import { addPinCommand } from "./pin-command.ts";
+import { addSetupCommands } from "./setup-commands.ts";
 
 export function createProgram(): Command {
   const program = new Command("isthmus")
     .description("The narrow waist between agents and everything they can call.")
     .version(VERSION, "--version", "print the version")
+    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, "isthmus: ")) })
+    .showHelpAfterError('"isthmus help" shows the verbs, "isthmus help <verb>" their options.')
     .addHelpText("after", `\nExit codes:\n${exitCodeLines()}`);
 
   program
     .command("up")
     .description("Starts the gateway and serves MCP over HTTP until it is stopped.")
     .addOption(configOption())
-    .option("--listen <host:port>", "where to listen; wins over the file")
+    .option("--listen <host:port>", "where to listen; wins over the variable ISTHMUS_LISTEN, which wins over the file")
     .addOption(logLevelOption())
-    .option("--json", "print the summary as one line of JSON")
+    .addOption(jsonOption("print the summary as one line of JSON"))
     .action(async (options) => (await import("./up.ts")).up(options));
 
   program
@@ -29,6 +35,10 @@ export function createProgram(): Command {
     .addOption(logLevelOption())
     .action(async (options) => (await import("./stdio.ts")).stdio(options));
 
+  addSetupCommands(program);
+  addPinCommand(program);
+  addClientCommands(program);
+
   program
     .command("demo-server", { hidden: true })
     .description("The MCP server behind the first run.")
@@ -37,16 +47,12 @@ export function createProgram(): Command {
   return program;
 }
 
-function configOption(): Option {
-  return new Option("--config <file>", "the config file; without it ./isthmus.toml and MGP's places are looked at");
-}
-
 function logLevelOption(): Option {
   return new Option("--log-level <level>", "the least important lines to write").choices(LOG_LEVELS);
 }
 
 function exitCodeLines(): string {
   return Object.values(EXIT_CODES)
-    .map(({ code, meaning }) => `  ${code}  ${meaning}`)
+    .map(({ code, meaning }) => `  ${String(code).padStart(3)}  ${meaning}`)
     .join("\n");
 }

@@ -8,7 +8,9 @@ export async function stdio(options: ConfigFlags & { readonly catalog?: string }
   const { gateway, log } = startGateway(options);
   const catalog = options.catalog ?? "";
   if (!gateway.hasCatalog(catalog)) {
-    throw new Ending("usage", [`--catalog: expected the id of a server, found ${JSON.stringify(catalog)}`]);
+    throw new Ending("usage", [
+      `--catalog: expected the id of a server or a catalog, found ${JSON.stringify(catalog)}`,
+    ]);
   }
   endOnSignals(log, () => gateway.close());
   await gateway.serveStdio({ input: process.stdin, output: process.stdout, catalog });

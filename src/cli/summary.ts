@@ -1,42 +1,103 @@
-/** What `isthmus up` shows a person: where it listens, what is behind it, what to do next. */
-import type { ServerSummary } from "../server/gateway.ts";
+/** What `isthmus up` shows a person: what is behind it, where it listens, what to do next. */
+import type { ConfigChange, ServerSummary } from "../server/gateway.ts";
+import type { DemoCall } from "./demo-call.ts";
+import { shortPath } from "./output/short-path.ts";
+import { tableLines } from "./output/table.ts";
+import { wrap } from "./output/wrap.ts";
 
 export type Summary = {
   readonly url: string;
   readonly servers: readonly ServerSummary[];
   /** Where a config was looked for, when none was found and the demo runs. */
   readonly looked?: readonly string[];
+  /** What the demo did by itself. */
+  readonly call?: DemoCall;
 };
 
-export function summaryText({ url, servers, looked }: Summary): string {
-  const idWidth = Math.max(0, ...servers.map(({ id }) => plain(id).length));
-  const lines = servers.map(({ id, status, tools, message }) => {
-    const detail = status === "ok" ? `${tools} ${tools === 1 ? "tool" : "tools"}` : plain(message ?? "");
-    return `  ${plain(id).padEnd(idWidth)}  ${status.padEnd(13)} ${detail}`.trimEnd();
-  });
+export type SummaryOptions = {
+  /** How the program is called here. */
+  readonly program: string;
+  readonly width: number;
+  /** Verbs find this gateway without being told where it is. */
+  readonly isFound: boolean;
+};
+
+export function summaryText(summary: Summary, options: SummaryOptions): string {
+  const { url, servers, looked, call } = summary;
+  const { width } = options;
   return [
     ...(looked
-      ? ["No config was found, so the built-in demo runs. Looked for:", ...looked.map((file) => `  ${file}`), ""]
+      ? [
+          "No config was found, so the built-in demo runs. Looked for:",
+          ...looked.map((file) => `  ${shortPath(file)}`),
+          "",
+        ]
       : []),
     `Isthmus listens on ${url}`,
     "",
-    ...(lines.length > 0 ? lines : ["  no servers are configured"]),
+    ...serverLines(servers, width),
     "",
+    ...adviceLines(servers, width),
+    ...(call ? ["A call, just now:", `  isthmus ${call.words}`, `  ${call.answer}`, ""] : []),
     `Point an MCP client at ${url} (Streamable HTTP).`,
-    ...(looked ? ["Try a call:", `  ${demoCall(url)}`] : []),
+    ...(looked ? nextSteps(url, options) : []),
     "Stop with Ctrl-C.",
     "",
   ].join("\n");
 }
 
-function demoCall(url: string): string {
-  const body =
-    '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"demo.greet","arguments":{"name":"Ada"}}}';
-  const headers = "-H 'Content-Type: application/json' -H 'Accept: application/json, text/event-stream'";
-  return `curl -s ${url} ${headers} -d '${body}'`;
+/** What another config has made of the servers. */
+export function changeText(
+  servers: readonly ServerSummary[],
+  { added, changed, removed }: Pick<ConfigChange, "added" | "changed" | "removed">,
+  width: number,
+): string {
+  const counts = [
+    [added, "new"],
+    [changed, "changed"],
+    [removed, "gone"],
+  ] as const;
+  const what = counts.filter(([ids]) => ids.length > 0).map(([ids, word]) => `${ids.length} ${word}`);
+  return [
+    "",
+    `The config has changed and was taken over${what.length > 0 ? `: ${what.join(", ")}` : ""}.`,
+    "",
+    ...serverLines(servers, width),
+    "",
+    ...adviceLines(servers, width),
+  ].join("\n");
 }
 
-// Messages may hold a server's own words: they must not steer the terminal.
-function plain(text: string): string {
-  return text.replace(/\p{C}+/gu, " ");
+function serverLines(servers: readonly ServerSummary[], width: number): string[] {
+  if (servers.length === 0) return ["  no servers are configured"];
+  const rows = servers.map(({ id, status, tools, message }) => {
+    return [id, status, status === "ok" ? `${tools} ${tools === 1 ? "tool" : "tools"}` : (message ?? "")];
+  });
+  return tableLines(rows, { width: width - 2 }).map((line) => `  ${line}`);
+}
+
+/** What to do about servers that do not work. */
+function adviceLines(servers: readonly ServerSummary[], width: number): string[] {
+  const broken = servers.filter(({ status }) => status !== "ok" && status !== "starting").map(({ id }) => id);
+  if (broken.length === 0) return [];
+  return [...wrap(`"isthmus doctor" says what to do about ${broken.join(", ")}.`, width), ""];
+}
+
+function nextSteps(url: string, { program, width, isFound }: SummaryOptions): string[] {
+  const where = isFound ? "" : ` --url ${new URL(url).origin}`;
+  const steps: readonly (readonly [command: string, about: string])[] = [
+    [`list${where}`, "what can be called"],
+    [`call demo.count to=5${where}`, "a call with progress"],
+    [`trace${where}`, "how the last calls went"],
+    ["import", "take over the servers of other clients"],
+  ];
+  const commandWidth = Math.max(...steps.map(([command]) => command.length));
+  const lines = steps.map(([command, about]) => {
+    const line = `  isthmus ${command.padEnd(commandWidth)}  ${about}`;
+    return line.length <= width ? line : `  isthmus ${command}`;
+  });
+  // From a clone the program is a script of npm; with the alias everything that it says can be typed as it stands.
+  const isAlias = program !== "isthmus";
+  const heading = `Try next, in another terminal${isAlias ? " in this folder" : ""}:`;
+  return ["", heading, ...(isAlias ? [`  alias isthmus='${program}'`] : []), ...lines, ""];
 }

@@ -1,19 +1,34 @@
 import { type ConfigFlags, formatListen } from "../server/config/index.ts";
 import type { Gateway } from "../server/gateway.ts";
+import { makeDemoCall } from "./demo-call.ts";
 import { Ending } from "./ending.ts";
+import { onHangup } from "./hangup.ts";
+import { outputWidth } from "./output/console.ts";
 import { endOnSignals } from "./process-end.ts";
+import { programName } from "./program-name.ts";
 import { startGateway } from "./start.ts";
 import { summaryText } from "./summary.ts";
+import { watchStart } from "./watch-start.ts";
 
 /** Returns when the gateway serves; the process then lives until a signal. */
 export async function up(options: ConfigFlags & { readonly json?: boolean }): Promise<void> {
-  const { gateway, log, looked } = startGateway(options);
+  const watch = watchStart({ isQuiet: options.json ?? false });
+  const { gateway, log, source, looked } = startGateway(options, watch);
   endOnSignals(log, () => gateway.close());
   const url = `http://${await listen(gateway)}/mcp`;
   log.info("listening", { url });
-  await gateway.settled();
-  const summary = { url, servers: gateway.servers(), ...(looked && { looked }) };
-  process.stdout.write(options.json ? `${JSON.stringify(summary)}\n` : summaryText(summary));
+  const follower = gateway.follow(source, (change) => void watch.changed(gateway, change));
+  onHangup(() => void follower.reload());
+  await watch.settled(gateway);
+  const call = looked && (await makeDemoCall(url));
+  const summary = { url, servers: gateway.servers(), ...(looked && { looked }), ...(call && { call }) };
+  const shown = {
+    program: programName(source.env),
+    width: outputWidth(),
+    isFound: options.listen === undefined && gateway.config.gateway.listen.port !== 0,
+  };
+  process.stdout.write(options.json ? `${JSON.stringify(summary)}\n` : summaryText(summary, shown));
+  watch.started(gateway);
 }
 
 async function listen(gateway: Gateway): Promise<string> {
@@ -23,6 +38,6 @@ async function listen(gateway: Gateway): Promise<string> {
     const { code, message } = error as NodeJS.ErrnoException;
     const address = formatListen(gateway.config.gateway.listen);
     const reason = code === "EADDRINUSE" ? "another program listens there" : message;
-    throw new Ending("listen", [`gateway.listen: cannot listen on ${address}: ${reason}`]);
+    throw new Ending("listen", [`gateway.listen: cannot listen on ${address}: ${reason}; --listen chooses another`]);
   }
 }

@@ -13,6 +13,16 @@ export type Verb = "call" | "read" | "get" | "complete" | "subscribe" | "raw";
  */
 export type Life = "bound" | "resumable" | "detached";
 
+/** Where a call came from. `traceparent`: the trace that its transport names, as the client wrote it. */
+export type Origin = {
+  readonly front: string;
+  readonly protocol: string;
+  readonly requestId: string;
+  readonly traceparent?: string;
+  /** Headers about arguments that we know nothing of, by their lower-case names: for a server of the same dialect. */
+  readonly hints?: Readonly<Record<string, string>>;
+};
+
 export interface Call {
   readonly id: string;
   readonly target: Target;
@@ -21,7 +31,7 @@ export interface Call {
   readonly input: Payload;
   readonly principal: Principal;
   readonly session: SessionRef | undefined;
-  readonly origin: { readonly front: string; readonly protocol: string; readonly requestId: string };
+  readonly origin: Origin;
   /** On the kernel's clock, in ms. */
   readonly deadline: number;
   /** Made by a meta-tool, composite, fallback or delegation: runs its own full pipeline. */
@@ -31,8 +41,32 @@ export interface Call {
   /** The caller can be sent away with a task: a provider that makes one of the call says so with `keepMs`. */
   readonly mayDefer?: boolean;
   readonly life: Life;
+  /** When it passed what; grows while the call runs. */
+  readonly timing?: Timing;
   /** Aborts on cancel, deadline and shutdown. Made when first asked for: most calls never need it. */
   readonly signal: AbortSignal;
+}
+
+/** The stages of a call's pipeline and when the call came to each, on the kernel's clock in ms. */
+export interface Timing {
+  /** In order; the last is the dispatch to the provider. */
+  readonly stages: readonly string[];
+  readonly entered: readonly number[];
+  /** When it had a slot of its provider; 0 before that. */
+  readonly sentAt: number;
+  /** When the provider first said something; 0 before that. */
+  readonly firstAt: number;
+}
+
+/** The same call with another input. */
+export function withInput(call: Call, input: Payload): Call {
+  return {
+    ...call,
+    input,
+    get signal() {
+      return call.signal;
+    },
+  };
 }
 
 export type AskKind = "elicit" | "sample" | "roots" | "confirm" | "raw";

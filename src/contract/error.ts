@@ -22,8 +22,9 @@ export const ERROR_CODES = {
   NOT_ALLOWED: {
     retry: "never",
     message: "The caller may not make this call.",
-    cause: "The address, the Origin, or a policy does not let this caller make this call.",
-    cure: "Ask the operator of the gateway; for a browser page add its origin to `allowedOrigins`.",
+    cause:
+      "A page that the server asked the user to visit was not visited, or a policy does not let this caller make the call.",
+    cure: "Visit the page and call again, or ask the operator of the gateway.",
   },
   NO_SUCH_TARGET: {
     retry: "never",

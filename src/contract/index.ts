@@ -1,4 +1,20 @@
-export type { Answer, Ask, AskKind, Call, CallEvent, CallReply, Life, Next, Out, Stage, Target, Verb } from "./call.ts";
+export {
+  type Answer,
+  type Ask,
+  type AskKind,
+  type Call,
+  type CallEvent,
+  type CallReply,
+  type Life,
+  type Next,
+  type Origin,
+  type Out,
+  type Stage,
+  type Target,
+  type Timing,
+  type Verb,
+  withInput,
+} from "./call.ts";
 export { ERROR_CODES, type ErrorCode, GatewayError } from "./error.ts";
 export { FlightTable } from "./flight-table.ts";
 export { headerLine } from "./header-line.ts";
@@ -8,7 +24,8 @@ export { Members, membersAt } from "./json/members.ts";
 export { JsonFault, Scanner } from "./json/scanner.ts";
 export { checkUtf8, decodeString, jsonText, stringOf, textOf, textOfBytes } from "./json/text.ts";
 export { COUNTERS, type CounterName, GAUGES, type GaugeName } from "./metrics.ts";
-export { joinName, RESERVED_CATALOG_IDS, segmentOf } from "./names.ts";
+export { matchesPattern, patternCovers, patternReaches } from "./name-pattern.ts";
+export { joinName, markName, type Naming, RESERVED_CATALOG_IDS, segmentOf, underscoreName } from "./names.ts";
 export type { Notice } from "./notice.ts";
 export { type Frame, type Payload, payload, spliceText } from "./payload.ts";
 export type {
@@ -20,19 +37,23 @@ export type {
   Keys,
   Log,
   LogFields,
+  MappedUris,
   Meter,
   ProviderFacts,
   Reader,
   Run,
   Runs,
   Sessions,
+  Span,
+  Spans,
   TaskRecord,
   Timer,
   Timers,
   View,
   ViewList,
 } from "./ports.ts";
-export { LISTED_KINDS, type ListedKind, type Offer, type Primitive, type Scope } from "./primitive.ts";
+export { LISTED_KINDS, type ListedKind, type Offer, type PinRemark, type Primitive, type Scope } from "./primitive.ts";
 export type { Host, Provider, ProviderState, ProviderStatus } from "./provider.ts";
 export type { Principal, SessionRef } from "./session.ts";
+export { formatTraceparent, parseTraceparent } from "./trace-context.ts";
 export { parseBytes, parseDurationMs } from "./units.ts";

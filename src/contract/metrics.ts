@@ -8,8 +8,15 @@ export const COUNTERS = {
   isthmus_events_late_total: { help: "Events of a provider that came after its call had ended.", label: "provider" },
   isthmus_notices_dropped_total: { help: "Notifications that could not be tied to a client.", label: "reason" },
   isthmus_refused_total: { help: "Messages refused before they became calls.", label: "reason" },
+  isthmus_config_reloads_total: { help: "Attempts to take over a changed config (ok or refused).", label: "outcome" },
   isthmus_upstream_starts_total: { help: "Upstream sessions and processes started.", label: "provider" },
+  isthmus_breaker_opens_total: {
+    help: "How often calls were kept away from a provider that did not answer.",
+    label: "provider",
+  },
+  isthmus_pin_changes_total: { help: "Definitions that differ from what was pinned, each once.", label: "provider" },
   isthmus_runs_evicted_total: { help: "Ended runs dropped before their resume window was over.", label: "reason" },
+  isthmus_spans_dropped_total: { help: "Spans of traces that could not be exported.", label: "reason" },
 } as const satisfies Record<string, { help: string; label: string }>;
 
 export type CounterName = keyof typeof COUNTERS;
@@ -21,6 +28,8 @@ export const GAUGES = {
   isthmus_sessions: "Client sessions.",
   isthmus_upstream_sessions: "Upstream sessions.",
   isthmus_providers_ok: "Providers in state ok.",
+  isthmus_pins_pending: "Tools and prompts that have changed since they were pinned and are not accepted.",
+  isthmus_config_stale: "1 while the config on disk was refused and an older one is in force.",
 } as const satisfies Record<string, string>;
 
 export type GaugeName = keyof typeof GAUGES;

@@ -36,12 +36,39 @@ export interface Meter {
   count(name: import("./metrics.ts").CounterName, label?: string, by?: number): void;
 }
 
+/** A piece of work in a trace, when it is over. Times are of everybody's clock, in ms. */
+export type Span = {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId?: string;
+  readonly name: string;
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly attributes: Readonly<Record<string, string>>;
+  /** The code it failed with. */
+  readonly error?: string;
+};
+
+/** Where finished spans go. Never waits, never throws: what does not fit is dropped and counted. */
+export interface Spans {
+  add(span: Span): void;
+}
+
 /** A primitive as a caller sees it, with its compiled pipeline behind it. */
 export interface Entry {
   /** The name in this view; the provider's own is `target.name`. */
   readonly name: string;
   readonly target: Target;
   readonly primitive: Primitive;
+  /** URIs that this view shows otherwise than the provider knows them; absent where there are none. */
+  readonly uris?: MappedUris | undefined;
+}
+
+/** URIs of one provider that another in the view has as well: they are shown with something before them. */
+export interface MappedUris {
+  /** What stands before them: characters that need no escape in JSON. */
+  readonly prefix: string;
+  has(uri: string): boolean;
 }
 
 /** What one caller may see of one catalog at one moment. Never changes; a change makes a new view. */
@@ -50,6 +77,10 @@ export interface View {
   readonly version: number;
   /** The providers behind it, in file order. */
   readonly providers: readonly ProviderFacts[];
+  /** Shows only a part of what its providers offer: what it does not show cannot be reached through it. */
+  readonly isPartial?: boolean;
+  /** What clients are told instead of the providers' own instructions. */
+  readonly instructions?: string | undefined;
   list(kind: ListedKind): ViewList;
   /** By the name this view shows; resources by exact URI, then by template, then by the one provider that owns the scheme. */
   resolve(kind: ListedKind, name: string): Entry | undefined;
@@ -64,6 +95,8 @@ export interface ViewList {
   slice(from: number, to: number): string;
   /** Further members of the list result, each as `"key":value`, joined by commas; only where one provider stands behind. */
   readonly extras: string;
+  /** What has changed since it was first seen, each as `"name":{…}`, joined by commas; unset where nothing has. */
+  readonly pins?: string | undefined;
   /** The same entries as callers of an older dialect see them; itself where nothing differs. */
   readonly older: ViewList;
 }
@@ -82,6 +115,8 @@ export interface Catalog {
   view(catalog: string, session?: SessionRef): View;
   /** Waits until what this session sees is ready: bounded, so that a slow server delays nobody for long. */
   enter(catalog: string, session?: SessionRef): Promise<void>;
+  /** A client lists: providers that do not tell of changes may look whether there are any. Nobody waits for it. */
+  listed(catalog: string, session: SessionRef | undefined, kind: ListedKind): void;
   /** The session is over. */
   leave(session: SessionRef): void;
   /** Passes a client's words outside any call to the providers of its catalog. */

@@ -34,6 +34,19 @@ export type Offer = {
   readonly primitives: readonly Primitive[];
   /** Members of the list result beside the entries themselves (`"key":value` texts joined by commas), kept for lists of one provider. */
   readonly extras: string;
+  /** What is not as it was when it was first seen, by the provider's own name; put there by whoever watches over that. */
+  readonly pins?: ReadonlyMap<string, PinRemark>;
+};
+
+/** What is to be said about a primitive whose definition has changed. */
+export type PinRemark = {
+  /** held: it is not shown and cannot be called until somebody accepts it. */
+  readonly status: "changed" | "held";
+  readonly since: string;
+  /** Which of its members have changed. */
+  readonly what: readonly string[];
+  /** The name it was known under, where that is what has changed. */
+  readonly was?: string;
 };
 
 /** Whom an offer is for: everybody, or the one session that has an upstream session of its own. */

@@ -1,7 +1,7 @@
 import type { Answer, Ask, CallReply, Next } from "./call.ts";
 import type { Notice } from "./notice.ts";
 import type { Payload } from "./payload.ts";
-import type { Offer, Scope } from "./primitive.ts";
+import type { ListedKind, Offer, Scope } from "./primitive.ts";
 import type { SessionRef } from "./session.ts";
 
 export type ProviderStatus = "starting" | "ok" | "unreachable" | "auth_required" | "invalid";
@@ -39,6 +39,11 @@ export interface Provider {
   scope(session: SessionRef): Promise<Scope>;
   /** Something a client says outside any call: roots changed, a log level, a notification nobody here knows. */
   notify(session: SessionRef, method: string, input: Payload): void;
+  /**
+   * Somebody looks at what it offers of this kind: what may be out of date is read again behind the scenes. Absent: what
+   * it offers is never out of date.
+   */
+  refresh?(session: SessionRef | undefined, kind: ListedKind): void;
   /** How many sessions, processes or connections of its own it holds now. */
   upstreamCount(): number;
   /** The session is over: whatever was held for it is given back. */

@@ -13,6 +13,7 @@ import {
   type Timer,
   type Timers,
 } from "../contract/index.ts";
+import type { Breaker } from "./breaker.ts";
 import type { LiveCall } from "./runs/live-call.ts";
 import type { LiveRun, RunControl } from "./runs/run.ts";
 import type { Slots } from "./slots.ts";
@@ -31,7 +32,7 @@ export type DispatchOptions = {
   readonly onLate: (call: Call) => void;
 };
 
-type DispatchTarget = { readonly provider: Provider; readonly slots: Slots };
+type DispatchTarget = { readonly provider: Provider; readonly slots: Slots; readonly breaker: Breaker };
 
 export function createDispatch(options: DispatchOptions): (isRepeatable: boolean) => Next {
   return (isRepeatable) =>
@@ -40,6 +41,8 @@ export function createDispatch(options: DispatchOptions): (isRepeatable: boolean
       if (!found) return Promise.reject(new GatewayError("NO_SUCH_TARGET"));
       const { run } = call as LiveCall;
       if (!run || run.isEnded) return Promise.resolve();
+      const refusal = found.breaker.strain === 0 ? undefined : found.breaker.refuse(call, options.clock.now());
+      if (refusal) return Promise.reject(refusal);
       const attempt = new Attempt({ call, out, run, target: found, options, tries: isRepeatable ? 2 : 1 });
       return found.slots.tryTake() ? attempt.go() : attempt.queue();
     };
@@ -60,6 +63,7 @@ class Attempt implements Out, RunControl {
   #isEnded = false;
   #isDone = false;
   #hasSlot = false;
+  #isUnanswered = false;
   #hasWritten = false;
   #timer: Timer | undefined;
   #timeLeft: number;
@@ -83,19 +87,30 @@ class Attempt implements Out, RunControl {
         this.#timeLeft = ms;
       },
     };
-    const waitedFrom = this.#parts.options.clock.now();
-    await target.slots.take(call.signal);
+    const { clock } = this.#parts.options;
+    const waitedFrom = clock.now();
+    try {
+      await target.slots.take(call.signal);
+    } catch (thrown) {
+      target.breaker.failed(call, GatewayError.from(thrown).code, clock.now());
+      throw thrown;
+    }
     // The deadline starts at dispatch.
-    this.#timeLeft += this.#parts.options.clock.now() - waitedFrom;
-    if (!run.isEnded) return await this.go();
+    this.#timeLeft += clock.now() - waitedFrom;
+    // Those before it in the line may have found that the provider does not answer.
+    const refusal = run.isEnded ? new GatewayError("CANCELLED") : target.breaker.refuse(call, clock.now());
+    if (!refusal) return await this.go();
+    target.breaker.failed(call, "CANCELLED", clock.now());
     target.slots.free();
-    throw new GatewayError("CANCELLED");
+    throw refusal;
   }
 
   /** Has a slot. Resolves when the provider is through with the call, or was cut off. */
   go(): Promise<void> {
-    this.#parts.run.control = this;
+    const { run, options } = this.#parts;
+    run.control = this;
     this.#hasSlot = true;
+    (run.call as LiveCall).timing.sentAt = options.clock.now();
     this.#arm();
     const promise = new Promise<void>((resolve) => {
       this.#resolve = resolve;
@@ -140,11 +155,14 @@ class Attempt implements Out, RunControl {
   }
 
   write(event: CallEvent): boolean {
-    const { call, out, options } = this.#parts;
+    const { call, out, target, options } = this.#parts;
     if (this.#isEnded) {
       options.onLate(call);
       return true;
     }
+    if (event.type === "error") target.breaker.failed(call, event.error.code, options.clock.now());
+    else if (target.breaker.strain !== 0) target.breaker.heard();
+    if (!this.#hasWritten) (this.#parts.run.call as LiveCall).timing.firstAt = options.clock.now();
     this.#hasWritten = true;
     if (event.type === "end") {
       this.#isEnded = true;
@@ -164,7 +182,10 @@ class Attempt implements Out, RunControl {
   #fail(error: GatewayError): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
-    this.#parts.out.write({ type: "error", error });
+    const { call, out, target, options } = this.#parts;
+    // That nobody answered its question says nothing about the provider.
+    target.breaker.failed(call, this.#isUnanswered ? "CANCELLED" : error.code, options.clock.now());
+    out.write({ type: "error", error });
   }
 
   /** Ends the call now; the provider gets `CUT_OFF_MS` to let go. */
@@ -202,7 +223,10 @@ class Attempt implements Out, RunControl {
     const least = options.inputMs + GRACE_MS;
     const mayOutlast = call.life === "detached" || call.mayDefer === true;
     const message = "The server's question was not answered in time.";
-    const giveUp = () => this.abort(new GatewayError("DEADLINE_PASSED", { message }));
+    const giveUp = () => {
+      this.#isUnanswered = true;
+      this.abort(new GatewayError("DEADLINE_PASSED", { message }));
+    };
     this.#timer = options.timers.after(mayOutlast ? Math.max(least, this.#timeLeft) : least, giveUp);
   }
 

@@ -1,1 +1,2 @@
-export { createKernel, type Kernel, type KernelOptions, type StageFactory } from "./kernel.ts";
+export type { Arrangement } from "./catalog/layouts.ts";
+export { createKernel, type Kernel, type KernelOptions, type Place, type StageFactory } from "./kernel.ts";

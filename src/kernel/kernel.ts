@@ -6,7 +6,9 @@ import {
   GatewayError,
   type Host,
   type Log,
+  type MappedUris,
   type Meter,
+  type Payload,
   type Provider,
   type ProviderStatus,
   type Runs,
@@ -16,11 +18,15 @@ import {
 } from "../contract/index.ts";
 import { LiveCatalog } from "./catalog/catalog.ts";
 import { ChangeFeed } from "./catalog/change-feed.ts";
+import type { Arrangement } from "./catalog/layouts.ts";
 import { Mount, type MountOptions } from "./catalog/mount.ts";
 import { compose } from "./compose.ts";
 import { createDispatch } from "./dispatch.ts";
+import { MountTable } from "./mount-table.ts";
 import type { JournalLimits } from "./runs/journal.ts";
+import type { LiveRun } from "./runs/run.ts";
 import { LiveRuns } from "./runs/runs.ts";
+import { type OfferScreen, screenAgain, screenOffers } from "./screening.ts";
 
 /** Decides per primitive whether a stage belongs in its pipeline. */
 export type StageFactory = (entry: Entry) => Stage | undefined;
@@ -33,6 +39,10 @@ export type KernelOptions = {
   readonly sessions: Sessions;
   /** In the order in which they see a call. */
   readonly stages: readonly StageFactory[];
+  /** Puts mapped URIs into whatever of a list entry leads to them. */
+  readonly mapLinks?: (definition: Payload, uris: MappedUris) => Payload;
+  /** Looks at what providers offer before anybody sees it. */
+  readonly screen?: OfferScreen;
   readonly journal?: JournalLimits;
   readonly keepMs?: number;
   /** How long a question in a call may wait for its answer. */
@@ -40,10 +50,29 @@ export type KernelOptions = {
   readonly patienceMs?: number;
 };
 
+/** A provider's place. `provider`: a new one; unset: the one of this id goes on, with its sessions and calls. */
+export type Place = { readonly id: string; readonly provider?: Provider; readonly options: MountOptions };
+
+export type Rearranged = {
+  /** Resolves when each new provider has offered or failed once. */
+  readonly opened: Promise<void>;
+  /** Resolves when what was taken out is closed. */
+  readonly closed: Promise<void>;
+};
+
 export interface Kernel {
   readonly catalog: Catalog;
   readonly runs: Runs;
   mount(provider: Provider, options: MountOptions): void;
+  /** How names look and which catalogs there are from now on. Until it is said: dotted, and none but the providers'. */
+  arrange(arrangement: Arrangement): void;
+  /**
+   * These places and no others from now on, in this order, as one step: no call sees half of it. A place without a
+   * provider keeps the one it has. Others are taken out: calls on them may end within `drainMs`, then they are closed.
+   */
+  rearrange(places: readonly Place[], drainMs: number): Rearranged;
+  /** What was screened once is judged anew: the screen has learned something. */
+  screenAgain(): void;
   /** Opens every provider side by side. Resolves when each has offered or failed once. */
   open(signal: AbortSignal): Promise<void>;
   /** Cancels what runs, then closes the providers in reverse order. Safe to call twice. */
@@ -57,15 +86,14 @@ const DEFAULT_INPUT_MS = 600_000;
 
 export function createKernel(options: KernelOptions): Kernel {
   const { clock, timers, log, meter, sessions } = options;
-  const mounts: Mount[] = [];
-  const byId = new Map<string, Mount>();
+  const mounts = new MountTable();
   const runs: LiveRuns = new LiveRuns({
     clock,
     timers,
     log,
     meter,
-    timeoutMs: (provider) => byId.get(provider)?.timeoutMs ?? DEFAULT_TIMEOUT_MS,
-    reply: (provider, callId, reply) => byId.get(provider)?.provider.reply(callId, reply),
+    timeoutMs: (provider) => mounts.find(provider)?.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+    reply: (provider, callId, reply) => mounts.reply(provider, callId, reply),
     ...(options.journal && { journal: options.journal }),
     ...(options.keepMs !== undefined && { keepMs: options.keepMs }),
   });
@@ -73,7 +101,7 @@ export function createKernel(options: KernelOptions): Kernel {
     clock,
     timers,
     inputMs: options.inputMs ?? DEFAULT_INPUT_MS,
-    find: (provider) => byId.get(provider),
+    find: (provider) => mounts.find(provider),
     onTask: (call, ttlMs) => runs.recordTask(call, ttlMs),
     onLate: (call) => runs.late(call),
   });
@@ -82,30 +110,52 @@ export function createKernel(options: KernelOptions): Kernel {
     clock,
     timers,
     onChange: (change) => changes.add(change),
+    onNameTaken: (taken) => log.warn("name in a catalog is taken", taken),
+    onHeld: (kind, name) => log.warn("call to what is held back", { kind, name }),
+    ...(options.mapLinks && { mapLinks: options.mapLinks }),
     compile: (entry) => {
       const stages = options.stages.map((make) => make(entry)).filter((stage) => stage !== undefined);
-      return compose(stages, dispatch(entry.primitive.repeatable));
+      return compose(stages, dispatch(entry.primitive.repeatable), clock);
     },
     ...(options.patienceMs !== undefined && { patienceMs: options.patienceMs }),
   });
 
   const hostOf = (mount: Mount): Host => ({
-    offer: (scope, offers) => catalog.offer(mount, scope, offers),
+    offer: (scope, offers) => {
+      if (!mount.isLeaving)
+        catalog.offer(mount, scope, screenOffers(options.screen, { catalog, mount, scope, offers }));
+    },
     notice: (notice) => sessions.notice(notice),
     ask: (session, ask, signal) => sessions.ask(session, ask, signal),
     state: (state) => {
+      if (mount.isLeaving) return;
       if (state.status !== mount.facts.status || state.message !== mount.facts.message) {
         const write = state.status === "ok" ? log.info : log.warn;
         write.call(log, "provider state", { provider: mount.provider.id, status: state.status, reason: state.message });
       }
+      if (state.status === "ok") mount.breaker.hurry();
+      else if (mount.facts.status === "ok") options.screen?.lost(mount.provider.id);
       catalog.state(mount, state);
     },
   });
 
-  async function openMount(mount: Mount, signal: AbortSignal): Promise<void> {
+  function createMount(provider: Provider, mountOptions: MountOptions): Mount {
+    const mount = new Mount(provider, mountOptions);
+    mount.breaker.events = {
+      onOpen: (fact) => {
+        meter.count("isthmus_breaker_opens_total", provider.id);
+        log.warn("calls are kept away from a provider that does not answer", { provider: provider.id, ...fact });
+      },
+      onClose: () => log.info("provider answers again", { provider: provider.id }),
+    };
+    return mount;
+  }
+
+  async function openMount(mount: Mount): Promise<void> {
     try {
-      await mount.provider.open(hostOf(mount), signal);
+      await mount.provider.open(hostOf(mount), mount.life.signal);
     } catch (thrown) {
+      if (mount.isLeaving) return;
       const error = GatewayError.from(thrown);
       log.warn("provider did not open", {
         provider: mount.provider.id,
@@ -118,38 +168,90 @@ export function createKernel(options: KernelOptions): Kernel {
     }
   }
 
+  async function closeMount({ provider }: Mount): Promise<void> {
+    await provider.close().catch((cause) => log.warn("provider did not close", { provider: provider.id, cause }));
+  }
+
+  /** Lets the calls end that run on it now, for a while. */
+  async function retire(mount: Mount, drainMs: number): Promise<void> {
+    const open = runs.openOf(mount.provider.id);
+    await ended(open, { clock, timers, withinMs: drainMs });
+    for (const run of open) run.cancel("its server was taken out of the config");
+    await closeMount(mount);
+    mounts.leaving.delete(mount);
+  }
+
   let closing: Promise<void> | undefined;
   return {
     catalog,
     runs,
     mount(provider, mountOptions) {
-      const mount = new Mount(provider, mountOptions);
-      mounts.push(mount);
-      byId.set(provider.id, mount);
+      const mount = createMount(provider, mountOptions);
+      mounts.add(mount);
       catalog.add(mount);
     },
+    arrange: (arrangement) => catalog.arrange(arrangement),
+    screenAgain: () => screenAgain(options.screen, catalog, mounts.all),
     async open(signal) {
-      await Promise.all(mounts.map((mount) => openMount(mount, signal)));
+      const abort = () => {
+        for (const mount of [...mounts.all, ...mounts.leaving]) mount.life.abort();
+      };
+      signal.addEventListener("abort", abort, { once: true });
+      await Promise.all(mounts.all.map((mount) => openMount(mount)));
+    },
+    rearrange(places, drainMs) {
+      const fresh: Mount[] = [];
+      const next = places.map(({ id, provider, options: mountOptions }) => {
+        const known = mounts.find(id);
+        if (!provider && known) {
+          known.adjust(mountOptions);
+          return known;
+        }
+        if (!provider) throw new Error(`there is no provider "${id}" to keep`);
+        const mount = createMount(provider, mountOptions);
+        if (known) mount.inherit(known);
+        fresh.push(mount);
+        return mount;
+      });
+      const gone = mounts.replace(next);
+      catalog.replace(next);
+      return {
+        opened: Promise.all(fresh.map((mount) => openMount(mount))).then(() => undefined),
+        closed: Promise.all(gone.map((mount) => retire(mount, drainMs))).then(() => undefined),
+      };
     },
     close() {
       closing ??= (async () => {
         runs.close();
         changes.close();
-        for (const mount of [...mounts].reverse()) {
-          await mount.provider
-            .close()
-            .catch((cause) => log.warn("provider did not close", { provider: mount.provider.id, cause }));
-        }
+        for (const mount of [...mounts.leaving, ...mounts.all.toReversed()]) await closeMount(mount);
       })();
       return closing;
     },
     ready: () => ({
-      isReady: mounts.every((mount) => mount.isSettled),
-      servers: Object.fromEntries(mounts.map((mount) => [mount.provider.id, mount.facts.status])),
+      isReady: mounts.all.every((mount) => mount.isSettled),
+      servers: Object.fromEntries(mounts.all.map((mount) => [mount.provider.id, mount.facts.status])),
     }),
     stats: () => ({
       ...runs.stats(),
-      upstreams: mounts.reduce((sum, { provider }) => sum + provider.upstreamCount(), 0),
+      upstreams: [...mounts.all, ...mounts.leaving].reduce((sum, { provider }) => sum + provider.upstreamCount(), 0),
     }),
   };
+}
+
+const POLL_MS = 50;
+
+/** Resolves when each of these has ended, or when the time is over. */
+function ended(
+  open: readonly LiveRun[],
+  { clock, timers, withinMs }: { clock: Clock; timers: Timers; withinMs: number },
+): Promise<void> {
+  const deadline = clock.now() + withinMs;
+  return new Promise((resolve) => {
+    const look = () => {
+      if (clock.now() >= deadline || open.every((run) => run.isEnded)) resolve();
+      else timers.after(POLL_MS, look);
+    };
+    look();
+  });
 }

@@ -1,8 +1,8 @@
 /** What ships: every provider and every stage, as lists one can read. A new one is a line here. */
-import type { Clock, Log, Meter, Provider, Timers } from "../contract/index.ts";
+import type { Clock, Log, Meter, Provider, Spans, Timers } from "../contract/index.ts";
 import type { StageFactory } from "../kernel/index.ts";
 import { mcpProvider, type Watchdog } from "../providers/mcp/index.ts";
-import { traceStage } from "../stages/index.ts";
+import { type RecentCalls, telemetryStage, traceStage, uriStage } from "../stages/index.ts";
 import type { Environment, ServerConfig } from "./config/index.ts";
 import type { Secret } from "./config/secret.ts";
 
@@ -27,12 +27,20 @@ export const PROVIDERS = {
   sse: mcp,
 } as const satisfies Record<ServerConfig["transport"], ProviderFactory>;
 
+/** What the stages of every call need. */
+export type StagePorts = Ports & {
+  readonly recent: RecentCalls;
+  /** Where spans go; unset: nobody asked for traces. */
+  readonly spans?: Spans | undefined;
+};
+
 /** In the order in which they see a call; ARCHITECTURE.md draws it with the failure exit of each. */
-export function listStages({ clock, log, meter }: Ports): readonly StageFactory[] {
-  const trace = traceStage({ clock, log, meter });
-  return [() => trace];
+export function listStages({ clock, log, meter, recent, spans }: StagePorts): readonly StageFactory[] {
+  const trace = traceStage({ clock, log, meter, recent });
+  const telemetry = spans && telemetryStage({ spans, now: () => performance.timeOrigin + performance.now() });
+  return [() => trace, () => telemetry, ({ uris }) => uris && uriStage(uris)];
 }
 
-function revealAll(secrets: Readonly<Record<string, Secret>>): Record<string, string> {
+export function revealAll(secrets: Readonly<Record<string, Secret>>): Record<string, string> {
   return Object.fromEntries(Object.entries(secrets).map(([name, secret]) => [name, secret.reveal()]));
 }

@@ -15,7 +15,7 @@ import {
 import type { McpFront } from "../fronts/mcp/index.ts";
 import type { ListenAddress } from "./config/listen-address.ts";
 import { HttpListener } from "./http/index.ts";
-import { type OwnPath, routeOf } from "./route.ts";
+import { type OwnRoute, routeOf } from "./route.ts";
 
 /** Who answers. */
 export type HttpRoutes = {
@@ -24,6 +24,10 @@ export type HttpRoutes = {
   readonly hasSse: boolean;
   readonly readiness: () => { readonly isReady: boolean; readonly body: unknown };
   readonly metrics: () => string;
+  /** How the last calls went, newest first. */
+  readonly calls: () => readonly unknown[];
+  /** How one of them went; undefined when it is not kept. */
+  readonly call: (id: string) => unknown;
 };
 
 export type HttpServerOptions = {
@@ -76,12 +80,12 @@ export class HttpServer {
   #dispatch(request: HttpRequest, response: HttpResponse): void {
     const { routes } = this.#options;
     const route = routeOf(request.url);
-    if (!("catalog" in route)) this.#answerOwn(request, response, route.to);
+    if (!("catalog" in route)) this.#answerOwn(request, response, route);
     else if (route.to === "mcp" || routes.hasSse) routes.front(request, response, route.catalog, route.to);
-    else this.#answerOwn(request, response, "nothing");
+    else this.#answerOwn(request, response, { to: "nothing" });
   }
 
-  #answerOwn(request: HttpRequest, response: HttpResponse, to: OwnPath): void {
+  #answerOwn(request: HttpRequest, response: HttpResponse, { to, callId }: OwnRoute): void {
     const { routes, gate } = this.#options;
     request.discard();
     const wrong = gate(request);
@@ -101,6 +105,11 @@ export class HttpServer {
       case "metrics":
         answerText(response, 200, "text/plain; version=0.0.4; charset=utf-8", routes.metrics());
         break;
+      case "calls": {
+        const found = callId === undefined ? { calls: routes.calls() } : routes.call(callId);
+        answerJson(response, found === undefined ? 404 : 200, found ?? { error: "no such call among the last ones" });
+        break;
+      }
       case "nothing":
         answerJson(response, 404, { error: "not found" });
         break;

@@ -10,12 +10,15 @@ const FLUSH_CHARACTERS = 64 * 1024;
 
 export type LogOptions = {
   readonly level: LogLevel;
-  readonly format: "json" | "pretty";
+  readonly format: "json" | "pretty" | LineFormat;
   /** Takes whole lines. */
   readonly write: (text: string) => void;
   /** The time of day in ms. */
   readonly now?: () => number;
 };
+
+/** One event as text with its line end; nothing, when it is not to be shown. */
+export type LineFormat = (time: string, level: LogLevel, message: string, fields: LogFields) => string;
 
 export interface FlushableLog extends Log {
   /** Writes what is still collected. Lines logged later are written as ever. */
@@ -25,6 +28,7 @@ export interface FlushableLog extends Log {
 export function createLog(options: LogOptions): FlushableLog {
   const now = options.now ?? Date.now;
   const threshold = LOG_LEVELS.indexOf(options.level);
+  const formatLine = options.format === "pretty" ? prettyLine : options.format;
   let collected = "";
   let timer: NodeJS.Timeout | undefined;
   let stamp = { at: Number.NaN, text: "" };
@@ -54,9 +58,9 @@ export function createLog(options: LogOptions): FlushableLog {
     const scopeText = fieldsText(scope);
     const at = (level: LogLevel) => {
       if (LOG_LEVELS.indexOf(level) < threshold) return () => {};
-      if (options.format === "pretty") {
+      if (formatLine !== "json") {
         return (message: string, fields: LogFields = {}) =>
-          add(level, prettyLine(time(), level, message, { ...scope, ...fields }));
+          add(level, formatLine(time(), level, message, { ...scope, ...fields }));
       }
       return (message: string, fields?: LogFields) =>
         add(
@@ -114,7 +118,7 @@ const LEVEL_TEXT = { debug: "debug", info: "     ", warn: "warn ", error: "ERROR
   string
 >;
 
-function prettyLine(time: string, level: LogLevel, message: string, fields: LogFields): string {
+export function prettyLine(time: string, level: LogLevel, message: string, fields: LogFields): string {
   const parts = Object.entries(fields)
     .filter(([, value]) => value !== undefined)
     .map(([key, value]) => `${key}=${prettyValue(value)}`);

@@ -22,9 +22,17 @@ describe("routeOf", () => {
     expect(routeOf(`/${word}?x=1`)).toEqual({ to: word });
   });
 
+  test("knows the last calls, and one of them by its id", () => {
+    expect(routeOf("/api/calls")).toEqual({ to: "calls" });
+    expect(routeOf("/api/calls?x=1")).toEqual({ to: "calls" });
+    expect(routeOf("/api/calls/c1?x=1")).toEqual({ to: "calls", callId: "c1" });
+  });
+
   test.each([
     "/",
     "",
+    "/api",
+    "/api/callsx",
     "*",
     "/mcp/",
     "//mcp",

@@ -2,12 +2,16 @@
 import type { McpPathKind } from "../fronts/mcp/index.ts";
 
 /** What the server answers itself. */
-export type OwnPath = "healthz" | "readyz" | "metrics" | "nothing";
+type OwnPath = "healthz" | "readyz" | "metrics" | "calls" | "nothing";
 
-export type Route = { readonly to: McpPathKind; readonly catalog: string } | { readonly to: OwnPath };
+/** `callId`: the one call that is asked about. */
+export type OwnRoute = { readonly to: OwnPath; readonly callId?: string };
+
+export type Route = { readonly to: McpPathKind; readonly catalog: string } | OwnRoute;
 
 const EVERYTHING: Route = { to: "mcp", catalog: "" };
 const NOTHING: Route = { to: "nothing" };
+const CALLS = "/api/calls";
 
 /** `url` as it stands in the request line. The catalog "" is everything the caller may see. */
 export function routeOf(url: string): Route {
@@ -23,7 +27,10 @@ export function routeOf(url: string): Route {
     case "/readyz":
     case "/metrics":
       return { to: path.slice(1) as OwnPath };
+    case CALLS:
+      return { to: "calls" };
     default:
+      if (path.startsWith(`${CALLS}/`)) return { to: "calls", callId: path.slice(CALLS.length + 1) };
       return catalogRoute(path);
   }
 }

@@ -1,1 +1,5 @@
+export { RecentCalls } from "./recent-calls.ts";
+export { telemetryStage } from "./telemetry-stage.ts";
 export { traceStage } from "./trace-stage.ts";
+export { mapLinks } from "./uri-links.ts";
+export { uriStage } from "./uri-stage.ts";

@@ -9,6 +9,7 @@ import {
   type Out,
   payload,
 } from "../contract/index.ts";
+import { RecentCalls } from "./recent-calls.ts";
 import { traceStage } from "./trace-stage.ts";
 
 const call: Call = {
@@ -47,15 +48,17 @@ function watch(next: Next) {
     },
     ready: () => Promise.resolve(),
   };
+  const recent = new RecentCalls(0);
   const stage = traceStage({
     clock: { now: () => now },
     log,
     meter: { count: (...counted) => counts.push(counted) },
+    recent,
   });
   const pass = (ms: number) => {
     now += ms;
   };
-  return { lines, counts, events, pass, run: () => stage(call, out, next) };
+  return { lines, counts, events, recent, pass, run: () => stage(call, out, next) };
 }
 
 const result: CallEvent = { type: "end", outcome: "result", payload: payload("{}") };
@@ -75,6 +78,24 @@ describe("traceStage", () => {
     ]);
     expect(watched.counts).toEqual([["isthmus_calls_total", "ok"]]);
     expect(watched.events).toEqual([result]);
+  });
+
+  test("keeps how the call went", async () => {
+    const watched = watch(async (_call, out) => {
+      watched.pass(2);
+      out.write({ type: "error", error: new GatewayError("OVERLOADED") });
+    });
+    await watched.run();
+    expect(watched.recent.find("c1")).toEqual({
+      callId: "c1",
+      target: "files/read",
+      principal: "local",
+      front: "mcp",
+      code: "OVERLOADED",
+      startedAt: "1970-01-01T00:00:00.100Z",
+      durationMs: 2,
+      steps: [{ name: "call", ms: 2 }],
+    });
   });
 
   test.each<[string, CallEvent]>([

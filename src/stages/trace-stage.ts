@@ -9,10 +9,12 @@ import {
   type Out,
   type Stage,
 } from "../contract/index.ts";
+import { failureOf } from "./failure-of.ts";
+import type { RecentCalls } from "./recent-calls.ts";
 
-/** Times every stage after it, counts the call, and writes the one log line of a finished call. */
-export function traceStage(options: { clock: Clock; log: Log; meter: Meter }): Stage {
-  const { clock, log, meter } = options;
+/** Counts every call, writes its one log line when it has finished, and keeps how it went for a while. */
+export function traceStage(options: { clock: Clock; log: Log; meter: Meter; recent: RecentCalls }): Stage {
+  const { clock, log, meter, recent } = options;
   return async function trace(call, out, next) {
     const start = clock.now();
     const traced = new TracedCall(call, out);
@@ -22,7 +24,10 @@ export function traceStage(options: { clock: Clock; log: Log; meter: Meter }): S
       traced.code = GatewayError.from(error).code;
       throw error;
     } finally {
-      traced.durationMs = Math.round((clock.now() - start) * 10) / 10;
+      const endedAt = clock.now();
+      const { callId, target, principal, front, code } = traced;
+      traced.durationMs = Math.round((endedAt - start) * 10) / 10;
+      recent.add({ callId, target, principal, front, code, timing: call.timing, startedAt: start, endedAt });
       meter.count("isthmus_calls_total", traced.code);
       log.info("call finished", traced as unknown as LogFields);
     }
@@ -51,8 +56,7 @@ class TracedCall implements Out {
   }
 
   write(event: CallEvent): boolean {
-    if (event.type === "error") this.code = event.error.code;
-    else if (event.type === "end" && event.outcome === "fault") this.code = "fault";
+    this.code = failureOf(event) ?? this.code;
     return this.#out.write(event);
   }
 

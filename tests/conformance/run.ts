@@ -42,22 +42,33 @@ if (isGood) {
 async function runRevision(revision: Revision): Promise<void> {
   const requirements = await readRequirements(revision.revision, reports);
   const done = new Map<string, Report>();
-  for (const run of select(planRuns(revision, requirements), revision)) {
-    const title = titleOf(run, revision);
-    const start = performance.now();
+  const measure = async (run: Run): Promise<Verdict> => {
     try {
-      const report = await run.execute(join(reports, title.replaceAll(" ", "-")));
+      const report = await run.execute(join(reports, titleOf(run, revision).replaceAll(" ", "-")));
       done.set(run.name, report);
       const direct = run.like === undefined ? undefined : (done.get(run.like) ?? new Map());
       const directSuiteErrors = suiteErrorsOf(run.like, revision);
       const { scored } = requirements;
-      print(
-        title,
-        judge(report, { ...run, scored, direct, directSuiteErrors, suiteErrors: suiteErrorsOf(run.name, revision) }),
-      );
+      return judge(report, {
+        ...run,
+        scored,
+        direct,
+        directSuiteErrors,
+        suiteErrors: suiteErrorsOf(run.name, revision),
+      });
     } catch (error) {
-      print(title, { passed: 0, failed: 1, suiteErrors: [], differences: [], problems: [String(error)] });
+      return { passed: 0, failed: 1, suiteErrors: [], differences: [], problems: [String(error)] };
     }
+  };
+  for (const run of select(planRuns(revision, requirements), revision)) {
+    const title = titleOf(run, revision);
+    const start = performance.now();
+    let verdict = await measure(run);
+    if (run.mayRepeat && verdict.problems.length > 0) {
+      process.stdout.write(`${title}: once more, after ${verdict.problems.join("; ")}\n`);
+      verdict = await measure(run);
+    }
+    print(title, verdict);
     timings.push(`${title} ${((performance.now() - start) / 1000).toFixed(1)} s`);
   }
 }

@@ -86,6 +86,8 @@ export class FakeCatalog implements Catalog {
   current: View;
   readonly notified: { session: string; method: string; input: Payload }[] = [];
   readonly left: string[] = [];
+  /** Which catalog was listed, and what of it. */
+  readonly looked: string[] = [];
   entered = 0;
   /** Holds `enter` back. */
   gate: Promise<void> | undefined;
@@ -105,6 +107,10 @@ export class FakeCatalog implements Catalog {
   async enter(): Promise<void> {
     this.entered++;
     await this.gate;
+  }
+
+  listed(catalog: string, _session: SessionRef | undefined, kind: ListedKind): void {
+    this.looked.push(`${catalog} ${kind}`);
   }
 
   leave(session: SessionRef): void {

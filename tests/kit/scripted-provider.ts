@@ -48,7 +48,7 @@ export class ScriptedProvider implements Provider {
     this.calls.get(callId)?.replies.push(reply);
   }
 
-  scope = async () => "shared" as const;
+  scope: Provider["scope"] = async () => "shared";
   notify(): void {}
   upstreamCount = () => 0;
   release(): void {}

@@ -53,9 +53,9 @@ export const RULES: Readonly<Record<string, Rule>> = {
     because: "it is the composition root: the one place that wires concrete things together",
   },
   cli: {
-    mayImport: ["contract", "server"],
+    mayImport: ["contract", "wire", "server"],
     packages: true,
-    because: "it starts the server or speaks to a running one, and holds no behaviour of its own",
+    because: "it starts the server, or speaks to a running one as a client in the words of the wire",
   },
 };
 
@@ -80,6 +80,7 @@ export const MECHANISM_ORDER: readonly string[] = [
   "runs",
   "identity",
   "registry",
+  "pins",
   "access",
   "screens",
   "limits",

@@ -6,6 +6,7 @@ import {
   jsonText,
   type ListedKind,
   type Members,
+  type Origin,
   type Payload,
   payload,
   type Verb,
@@ -22,7 +23,13 @@ import type { Outlet } from "./outlet.ts";
 const MAX_SUBSCRIPTIONS = 1000;
 const MAX_URI = 8192;
 
-export type Exchange = { readonly session: Session; readonly message: Message; readonly outlet: Outlet };
+export type Exchange = {
+  readonly session: Session;
+  readonly message: Message;
+  readonly outlet: Outlet;
+  /** The trace that its transport names. */
+  readonly traceparent?: string;
+};
 
 export function viewOf(front: FrontContext, session: Session): View {
   return front.catalog.view(session.catalog, session.isEphemeral ? undefined : session);
@@ -79,7 +86,7 @@ export function startCall(
   const reader = new CallReader(session, message.id, message.method, tokenOf(message), outlet);
   if (onEnd) reader.onEnd = onEnd;
   session.addRunning(message.id, reader);
-  reader.began(front.runs.start(orderOf(front, session, message, start), reader));
+  reader.began(front.runs.start(orderOf(front, exchange, start), reader));
   return reader;
 }
 
@@ -91,13 +98,14 @@ export function refuseRepeated({ session, message, outlet }: Exchange): boolean 
   return true;
 }
 
-export function orderOf(front: FrontContext, session: Session, message: Message, start: Start): CallOrder {
+export function orderOf(front: FrontContext, { session, message, traceparent }: Exchange, start: Start): CallOrder {
+  const origin: Origin = { front: "mcp", protocol: session.protocol, requestId: message.id };
   return {
     ...start,
     method: message.method,
     principal: front.principal,
     session,
-    origin: { front: "mcp", protocol: session.protocol, requestId: message.id },
+    origin: traceparent === undefined ? origin : { ...origin, traceparent },
     life: "resumable",
   };
 }

@@ -85,8 +85,9 @@ function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** One provider's text exactly; several under a heading each. Undefined when none has any. */
+/** What the view itself says; else one provider's text exactly, or several under a heading each. Undefined when none has any. */
 export function instructionsOf(view: View): string | undefined {
+  if (view.instructions !== undefined) return view.instructions;
   const [only] = view.providers;
   if (view.providers.length === 1) return only?.about?.instructions;
   const parts = view.providers

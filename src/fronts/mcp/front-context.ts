@@ -10,7 +10,7 @@ export type McpFrontConfig = {
   /** Origins beside the loopback ones. A missing Origin passes. */
   readonly allowedOrigins: readonly string[];
   /** Unset: lists come in one answer. */
-  readonly pageSize?: number;
+  readonly pageSize?: number | undefined;
   /** Largest message, in bytes. */
   readonly maxBody: number;
   /** How long a question waits for its answer. */

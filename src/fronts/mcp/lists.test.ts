@@ -48,6 +48,18 @@ describe("a list", () => {
     });
   });
 
+  test("says what is not as it was when it was first seen, whole and in pages, beside the server's own _meta", async () => {
+    const pins = '"t0":{"status":"changed","since":"2026-01-01T00:00:00Z","what":["description"]}';
+    for (const pageSize of [undefined, 1]) {
+      const view = new FakeView(1, [okProvider("one")], tools(2), '"_meta":{"a":2}');
+      Object.assign(view.list("tool"), { pins });
+      await using rig = await mcpRig({ view, ...(pageSize && { config: { pageSize } }) });
+      const { result } = (await rig.send({ body: list() })).json() as never as { result: { _meta: unknown } };
+      expect(result._meta).toEqual({ a: 2, "dev.isthmus/pins": JSON.parse(`{${pins}}`) });
+      expect(rig.catalog.looked).toEqual([" tool"]);
+    }
+  });
+
   test("comes in pages that a client can walk", async () => {
     await using rig = await mcpRig({ config: { pageSize: 2 }, view: new FakeView(1, [okProvider("one")], tools(5)) });
     const names: string[] = [];

@@ -39,6 +39,7 @@ export function answerList(
 ): void {
   const view = front.catalog.view(session.catalog, session.isEphemeral ? undefined : session);
   const list = view.list(route.kind).older;
+  front.catalog.listed(session.catalog, session, route.kind);
   const start = startOf(front, list, route, message);
   if (start === undefined) {
     return outlet.answer(
@@ -71,7 +72,7 @@ function answerWhole(list: ViewList, route: ListRoute, message: Message, outlet:
   const ready = readyOf(list);
   if (ready.text === undefined && ready.bytes === undefined) {
     const extras = list.extras === "" ? "" : `,${list.extras}`;
-    const text = `{"${route.member}":[${list.slice(0, list.count)}]${extras}}`;
+    const text = withPins(`{"${route.member}":[${list.slice(0, list.count)}]${extras}}`, list);
     if (text.length > LARGE) ready.bytes = Buffer.from(text, "latin1");
     else ready.text = text;
   }
@@ -90,9 +91,14 @@ function pageText(
 ): string {
   const extras = list.extras === "" ? "" : `,${list.extras}`;
   const cursor = next === undefined ? "" : `,"nextCursor":${jsonText(next)}`;
-  const text = `{"${route.member}":[${list.slice(start, end)}]${cursor}${extras}}`;
+  const text = withPins(`{"${route.member}":[${list.slice(start, end)}]${cursor}${extras}}`, list);
   const troubles = troublesOf(view);
   return troubles === undefined ? text : spliceText(text, ["_meta", "dev.isthmus/servers"], troubles);
+}
+
+/** With what has changed since it was first seen, where anything has. */
+export function withPins(result: string, { pins }: ViewList): string {
+  return pins === undefined ? result : spliceText(result, ["_meta", "dev.isthmus/pins"], `{${pins}}`);
 }
 
 /** Which servers are missing from what the client sees, and why. */

@@ -57,8 +57,9 @@ export function errorBody(method: string, error: GatewayError, callId: string): 
   return { code, message: error.message, data: factsOf(error, callId) };
 }
 
-function factsOf({ code }: GatewayError, callId: string): object {
-  return { code, callId, retry: ERROR_CODES[code].retry };
+function factsOf({ code, details }: GatewayError, callId: string): object {
+  const { retryAfterMs } = details;
+  return { code, callId, retry: ERROR_CODES[code].retry, ...(typeof retryAfterMs === "number" && { retryAfterMs }) };
 }
 
 /** The answer to a request that ended with our own error. */

@@ -5,6 +5,7 @@ import { createHttpTransport } from "./http/http-transport.ts";
 import { createModern } from "./modern/create-modern.ts";
 import { createSseTransport } from "./sse/sse-transport.ts";
 import { type StdioOptions, type StdioServing, serveStdio } from "./stdio/stdio-transport.ts";
+import { subscribeAgain } from "./subscribe-call.ts";
 import { createVoice } from "./voice.ts";
 
 /** mcp: Streamable HTTP; sse and messages: the two endpoints of 2024. */
@@ -14,6 +15,8 @@ export interface McpFront {
   /** `catalog` "" is everything the caller may see. The response is always ended, sooner or later. */
   handle(request: HttpRequest, response: HttpResponse, catalog: string, kind: McpPathKind): void;
   stdio(options: StdioOptions): StdioServing;
+  /** These providers were replaced: what clients subscribed to there is subscribed to again. */
+  subscribeAgain(providers: ReadonlySet<string>): Promise<void>;
   /** Calls that wait for input and for nothing else: their client may never come back, so a drain does not wait. */
   readonly waiting: number;
   /** Lets go of timers and connections. Runs and sessions are closed by their owners, runs first. Safe to call twice. */
@@ -42,6 +45,7 @@ export function createMcpFront(options: McpPorts & { readonly config: McpFrontCo
       serving.add(served);
       return served;
     },
+    subscribeAgain: (providers) => subscribeAgain(front, providers),
     get waiting() {
       return modern.rounds.size + front.tasks.waiting;
     },

@@ -88,13 +88,13 @@ function setLevel(front: FrontContext, exchange: Exchange): void {
   outlet.answer(answerText(message.id, "result", payload("{}")));
 }
 
-/** A method we do not know goes to the server behind us, if there is just one. */
+/** A method we do not know goes to the server behind us, if there is just one and all of it is shown. */
 function callUnknown(front: FrontContext, exchange: Exchange): void {
   const { session, message, outlet } = exchange;
-  const { providers } = viewOf(front, session);
-  const [only] = providers;
-  const canRelay = providers.length === 1 && only && !OWN_WORDS.has(message.method);
-  const entry = canRelay ? viewOf(front, session).raw(only.id, message.method) : undefined;
+  const view = viewOf(front, session);
+  const [only] = view.providers;
+  const canRelay = view.providers.length === 1 && only && !view.isPartial && !OWN_WORDS.has(message.method);
+  const entry = canRelay ? view.raw(only.id, message.method) : undefined;
   if (entry) return void startCall(front, exchange, { entry, verb: "raw", input: message.body });
   outlet.answer(errorText(message.id, { code: -32601, message: `Method not found: ${message.method}` }));
 }

@@ -25,7 +25,7 @@ function startTask(front: FrontContext, exchange: Exchange, start: Start): void 
   const { session, message, outlet } = exchange;
   const ttlMs = wishedTtl(message.members?.textOf("task") ?? "");
   if (ttlMs === undefined) return badParams(exchange, "params.task must be an object; its ttl, if any, a number of ms");
-  const order = orderOf(front, session, message, { ...start, input: start.input.splice(["task"]) });
+  const order = orderOf(front, exchange, { ...start, input: start.input.splice(["task"]) });
   const notices = new TaskNotices(front, session, tokenOf(message));
   const task = front.tasks.start(
     session.principal,

@@ -10,8 +10,9 @@ import {
   type Catalog,
   type Clock,
   type Entry,
-  GatewayError,
+  LISTED_KINDS,
   type ListedKind,
+  type MappedUris,
   type Next,
   type Offer,
   type Payload,
@@ -20,18 +21,22 @@ import {
   type SessionRef,
   type Timers,
   type View,
-  type ViewList,
 } from "../../contract/index.ts";
-import { JoinedList } from "./joined-list.ts";
+import { type Arrangement, Layouts, type NameTaken } from "./layouts.ts";
 import { LiveView } from "./live-view.ts";
 import type { Mount } from "./mount.ts";
 import { NO_OFFERS, OfferSets } from "./offer-set.ts";
-import type { ViewPart } from "./view-part.ts";
+import type { ViewMember } from "./view-layout.ts";
 
 export type CatalogOptions = {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly compile: (entry: Entry) => Next;
+  /** Puts mapped URIs into whatever else of a definition leads to them. */
+  readonly mapLinks?: (definition: Payload, uris: MappedUris) => Payload;
+  readonly onNameTaken: (taken: NameTaken) => void;
+  /** Somebody wants what is held back. */
+  readonly onHeld?: (kind: ListedKind, name: string) => void;
   /** How long a slow provider may delay anybody. */
   readonly patienceMs?: number;
   /** Lists have changed: for everybody, or in what one session sees. */
@@ -47,9 +52,6 @@ export type CatalogChange = {
 /** The catalog of everything, under its segments. */
 const EVERYTHING = "";
 
-/** Lists of one kind that different sessions see at the same time and that stay one object each. */
-const MAX_LISTS = 64;
-
 type Scoped = { readonly scopes: Map<string, Scope>; readonly views: Map<string, LiveView> };
 
 export class LiveCatalog implements Catalog {
@@ -58,13 +60,17 @@ export class LiveCatalog implements Catalog {
   readonly #sets = new OfferSets();
   readonly #shared = new Map<string, LiveView>();
   readonly #scoped = new Map<string, Scoped>();
-  readonly #lists = new Map<string, JoinedList[]>();
+  /** Who has entered what and not left. */
+  readonly #inside = new Map<string, { readonly session: SessionRef; readonly catalog: string }>();
+  readonly #layouts: Layouts;
   readonly #patienceMs: number;
   readonly #startedAt: number;
   #version = 0;
 
   constructor(options: CatalogOptions) {
     this.#options = options;
+    const { compile, mapLinks = (definition) => definition, onNameTaken, onHeld } = options;
+    this.#layouts = new Layouts({ compile, mapLinks, onNameTaken, ...(onHeld && { onHeld }) });
     this.#patienceMs = options.patienceMs ?? 5_000;
     this.#startedAt = options.clock.now();
   }
@@ -74,25 +80,83 @@ export class LiveCatalog implements Catalog {
     this.#changed();
   }
 
+  /** These and no others from now on, in this order, as one change. */
+  replace(mounts: readonly Mount[]): void {
+    const before = [...this.#mounts.values()];
+    const gone = before.filter((mount) => !mounts.includes(mount));
+    const fresh = mounts.filter((mount) => !before.includes(mount));
+    this.#mounts.clear();
+    for (const mount of mounts) this.#mounts.set(mount.provider.id, mount);
+    for (const mount of gone) this.#forgetScopes(mount);
+    for (const mount of fresh) for (const id of this.#inside.keys()) mount.missed.add(id);
+    this.#changed();
+    for (const mount of [...gone, ...fresh]) this.#tellAll(mount);
+  }
+
+  /** How names look and which catalogs there are from now on. */
+  arrange(arrangement: Arrangement): void {
+    if (!this.#layouts.arrange(arrangement)) return;
+    this.#changed();
+    for (const mount of this.#mounts.values()) this.#tellAll(mount);
+  }
+
+  /** Whatever everybody sees of it may look different now. */
+  #tellAll({ provider, offers }: Mount): void {
+    const kinds = LISTED_KINDS.filter((kind) => offers.get("shared")?.offers[kind]);
+    if (kinds.length > 0) this.#options.onChange({ provider: provider.id, kinds, session: undefined });
+  }
+
+  #forgetScopes({ provider }: Mount): void {
+    for (const [session, { scopes }] of this.#scoped) {
+      if (scopes.delete(provider.id) && scopes.size === 0) this.#scoped.delete(session);
+    }
+  }
+
   has(catalog: string): boolean {
-    return catalog === EVERYTHING || this.#mounts.has(catalog);
+    return catalog === EVERYTHING || this.#mounts.has(catalog) || this.#layouts.rulesOf(catalog) !== undefined;
   }
 
   offer(mount: Mount, scope: Scope, offers: readonly Offer[]): void {
     const former = mount.offers.get(scope) ?? NO_OFFERS;
+    const session = scope === "shared" ? undefined : scope.slice("session:".length);
+    const mapping = this.#mapping(session);
     if (offers.length === 0) mount.offers.delete(scope);
     else mount.offers.set(scope, this.#sets.intern(former, offers));
     if (mount.offers.get(scope) === former) return;
-    const session = scope === "shared" ? undefined : scope.slice("session:".length);
     this.#changed(session);
     // What a session sees when it is first let in is no change to it.
     if (session !== undefined && former === NO_OFFERS) return;
-    this.#options.onChange({ provider: mount.provider.id, kinds: offers.map((offer) => offer.kind), session });
+    const kinds = new Set(offers.map((offer) => offer.kind));
+    // Tools show links to resources.
+    if (this.#mapping(session) !== mapping) kinds.add("tool");
+    this.#options.onChange({ provider: mount.provider.id, kinds: [...kinds], session });
+  }
+
+  /** Stands for which URIs are mapped in what this session sees, or everybody. */
+  #mapping(session: string | undefined): string {
+    if (this.#mounts.size < 2) return "";
+    return this.#viewOf(EVERYTHING, session === undefined ? undefined : this.#scoped.get(session)).layout.mapping;
   }
 
   state(mount: Mount, state: ProviderState): void {
     mount.setState(state);
     this.#changed();
+    if (state.status === "ok" && mount.missed.size > 0) void this.#letIn(mount);
+  }
+
+  /** Sessions that came before the provider was ready, one after the other: nobody waits for this. */
+  async #letIn(mount: Mount): Promise<void> {
+    const missed = [...mount.missed];
+    mount.missed.clear();
+    for (const id of missed) {
+      const inside = this.#inside.get(id);
+      if (!inside || mount.isLeaving || !this.#mountsOf(inside.catalog).includes(mount)) continue;
+      await this.#enterMount(mount, inside.session);
+      if (!this.#inside.has(id)) this.#scoped.delete(id);
+      const own = mount.offers.get(this.#scoped.get(id)?.scopes.get(mount.provider.id) ?? "shared");
+      const kinds = LISTED_KINDS.filter((kind) => own?.offers[kind]);
+      this.#options.onChange({ provider: mount.provider.id, kinds, session: id });
+    }
   }
 
   /** Something changed for everybody, or only for one session. */
@@ -107,7 +171,10 @@ export class LiveCatalog implements Catalog {
   }
 
   view(catalog: string, session?: SessionRef): View {
-    const scoped = session && this.#scoped.get(session.id);
+    return this.#viewOf(catalog, session && this.#scoped.get(session.id));
+  }
+
+  #viewOf(catalog: string, scoped: Scoped | undefined): LiveView {
     const views = scoped ? scoped.views : this.#shared;
     const known = views.get(catalog);
     if (known) return known;
@@ -118,33 +185,25 @@ export class LiveCatalog implements Catalog {
 
   #build(catalog: string, scoped: Scoped | undefined): LiveView {
     const mounts = this.#mountsOf(catalog);
-    return new LiveView({
-      version: this.#version,
-      members: mounts.map((mount) => ({
-        provider: mount.provider.id,
-        segment: catalog === EVERYTHING ? mount.segment : "",
-        set: mount.offersFor(scoped?.scopes.get(mount.provider.id) ?? "shared"),
-      })),
-      facts: mounts.map((mount) => mount.facts),
-      compile: this.#options.compile,
-      sameList: (kind, parts) => this.#sameList(`${catalog} ${kind}`, parts),
+    const rules = this.#layouts.rulesOf(catalog);
+    const isAlone = catalog !== EVERYTHING && !rules;
+    const members = mounts.map((mount): ViewMember => {
+      const set = mount.offersFor(scoped?.scopes.get(mount.provider.id) ?? "shared");
+      const { segment, provider } = mount;
+      return { provider: provider.id, segment: isAlone ? "" : segment, isExact: segment === "", set };
     });
+    const facts = mounts.map((mount) => mount.facts);
+    return new LiveView(this.#version, facts, this.#layouts.find(catalog, members), rules);
   }
 
   #mountsOf(catalog: string): Mount[] {
-    if (catalog === EVERYTHING) return [...this.#mounts.values()];
+    const all = [...this.#mounts.values()];
+    if (catalog === EVERYTHING) return all;
+    const rules = this.#layouts.rulesOf(catalog);
+    if (rules) return all.filter(({ segment }) => rules.reaches(segment));
+    // A session may outlive its catalog: it then sees nothing.
     const mount = this.#mounts.get(catalog);
-    if (!mount) throw new GatewayError("NO_SUCH_TARGET", { message: `There is no catalog "${catalog}".` });
-    return [mount];
-  }
-
-  #sameList(key: string, parts: readonly ViewPart[]): ViewList {
-    const known = this.#lists.get(key) ?? [];
-    const same = known.find((list) => list.shows(parts));
-    if (same) return same;
-    const list = new JoinedList(parts);
-    this.#lists.set(key, [list, ...known.slice(0, MAX_LISTS - 1)]);
-    return list;
+    return mount ? [mount] : [];
   }
 
   async enter(catalog: string, session?: SessionRef): Promise<void> {
@@ -155,11 +214,15 @@ export class LiveCatalog implements Catalog {
       await this.#patiently(left, Promise.all(mounts.map((mount) => mount.settled)));
     }
     if (!session) return;
+    this.#inside.set(session.id, { session, catalog });
     await this.#patiently(this.#patienceMs, Promise.all(mounts.map((mount) => this.#enterMount(mount, session))));
   }
 
   async #enterMount(mount: Mount, session: SessionRef): Promise<void> {
-    if (mount.facts.status !== "ok" && !mount.offers.has("shared")) return;
+    if (mount.facts.status !== "ok" && !mount.offers.has("shared")) {
+      mount.missed.add(session.id);
+      return;
+    }
     // A provider that cannot serve this session now has said so by its state; the session sees what everybody sees.
     const scope = await mount.provider.scope(session).catch((): Scope => "shared");
     const known = this.#scoped.get(session.id)?.scopes.get(mount.provider.id) ?? "shared";
@@ -181,7 +244,21 @@ export class LiveCatalog implements Catalog {
 
   leave(session: SessionRef): void {
     this.#scoped.delete(session.id);
-    for (const mount of this.#mounts.values()) mount.provider.release(session);
+    this.#inside.delete(session.id);
+    for (const mount of this.#mounts.values()) {
+      mount.missed.delete(session.id);
+      mount.provider.release(session);
+    }
+  }
+
+  listed(catalog: string, session: SessionRef | undefined, kind: ListedKind): void {
+    for (const { provider } of this.#mountsOf(catalog)) provider.refresh?.(session, kind);
+  }
+
+  /** What the client of this scope declared, as it wrote it; "" for what everybody sees. */
+  profileOf(scope: Scope): string {
+    if (scope === "shared") return "";
+    return this.#inside.get(scope.slice("session:".length))?.session.capabilities.text ?? scope;
   }
 
   notify(catalog: string, session: SessionRef, method: string, input: Payload): void {

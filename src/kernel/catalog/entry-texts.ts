@@ -3,12 +3,14 @@ import type { ViewList } from "../../contract/index.ts";
 /** List entries as ready texts. */
 export class EntryTexts implements ViewList {
   readonly extras: string;
+  readonly pins: string | undefined;
   readonly #texts: readonly string[];
   #whole: string | undefined;
 
-  constructor(texts: readonly string[], extras: string) {
+  constructor(texts: readonly string[], { extras, pins }: Pick<ViewList, "extras" | "pins">) {
     this.#texts = texts;
     this.extras = extras;
+    this.pins = pins;
   }
 
   get count(): number {

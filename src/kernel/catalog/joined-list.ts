@@ -6,12 +6,15 @@ export class JoinedList implements ViewList {
   readonly count: number;
   // Result-level members belong to one server's answer; nobody could say whose they are in a list of several.
   readonly extras = "";
+  readonly pins: string | undefined;
   #whole: string | undefined;
   #older: JoinedList | undefined;
 
   constructor(parts: readonly ViewList[]) {
     this.parts = parts;
     this.count = parts.reduce((sum, part) => sum + part.count, 0);
+    const pins = parts.map((part) => part.pins).filter((text) => text !== undefined);
+    this.pins = pins.length > 0 ? pins.join(",") : undefined;
   }
 
   get older(): JoinedList {
@@ -23,6 +26,16 @@ export class JoinedList implements ViewList {
 
   shows(parts: readonly ViewList[]): boolean {
     return parts.length === this.parts.length && parts.every((part, index) => part === this.parts[index]);
+  }
+
+  /** Whether it reads the same, in every dialect. */
+  equals(other: JoinedList): boolean {
+    return this.#readsLike(other) && this.older.#readsLike(other.older);
+  }
+
+  #readsLike(other: JoinedList): boolean {
+    if (this.count !== other.count || this.pins !== other.pins) return false;
+    return this.slice(0, this.count) === other.slice(0, other.count);
   }
 
   slice(from: number, to: number): string {

@@ -1,4 +1,5 @@
 import type { Provider, ProviderFacts, ProviderState, Scope } from "../../contract/index.ts";
+import { Breaker } from "../breaker.ts";
 import { Slots } from "../slots.ts";
 import { NO_OFFERS, type OfferSet } from "./offer-set.ts";
 
@@ -8,19 +9,29 @@ export type MountOptions = {
   /** How many calls it gets at once. */
   readonly concurrency: number;
   readonly timeoutMs: number;
+  /** Whether calls fail at once while the provider does not answer; unset: they do. */
+  readonly breaker?: boolean;
 };
 
 /** A provider in its place: what it offers to whom, its state, its slots. */
 export class Mount {
   readonly provider: Provider;
   readonly segment: string;
-  readonly timeoutMs: number;
+  /** How long its calls may take; a new config may change it. */
+  timeoutMs: number;
   readonly slots: Slots;
+  readonly breaker: Breaker;
   readonly offers = new Map<Scope, OfferSet>();
+  /** Sessions that entered before it was ready: they are let in when it is. */
+  readonly missed = new Set<string>();
   /** Resolves when the provider has offered or failed once. */
   readonly settled: Promise<void>;
   readonly settle: () => void;
   isSettled = false;
+  /** Taken out: calls that run may end, and nothing else it says counts any more. */
+  isLeaving = false;
+  /** Aborted when the whole gateway ends. */
+  readonly life = new AbortController();
   #facts: ProviderFacts;
 
   constructor(provider: Provider, options: MountOptions) {
@@ -28,6 +39,8 @@ export class Mount {
     this.segment = options.segment;
     this.timeoutMs = options.timeoutMs;
     this.slots = new Slots(options.concurrency);
+    const { breaker = true } = options;
+    this.breaker = new Breaker({ isEnabled: breaker, isDown: () => this.#facts.status !== "ok" });
     this.#facts = { id: provider.id, status: "starting", since: new Date().toISOString() };
     const { promise, resolve } = Promise.withResolvers<void>();
     this.settled = promise;
@@ -37,12 +50,25 @@ export class Mount {
     };
   }
 
+  /** Takes over what a new config may change while the provider goes on. */
+  adjust({ timeoutMs, breaker = true }: MountOptions): void {
+    this.timeoutMs = timeoutMs;
+    this.breaker.isEnabled = breaker;
+  }
+
   get facts(): ProviderFacts {
     return this.#facts;
   }
 
   offersFor(scope: Scope): OfferSet {
     return this.offers.get(scope) ?? this.offers.get("shared") ?? NO_OFFERS;
+  }
+
+  /** Shows what its predecessor of the same id offered until it has an offer of its own: names do not come and go. */
+  inherit(former: Mount): void {
+    const offers = former.offers.get("shared");
+    if (offers) this.offers.set("shared", offers);
+    if (former.facts.about) this.setState({ status: "starting", about: former.facts.about });
   }
 
   setState(state: ProviderState): void {

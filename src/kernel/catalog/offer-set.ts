@@ -47,6 +47,7 @@ function keyOf(offers: Partial<Record<ListedKind, Offer>>): string {
       if (older) hash.update(older.text, "latin1");
       hash.update(`\0${outlasts}\0`);
     }
+    if (offer.pins && offer.pins.size > 0) hash.update(`pins\0${JSON.stringify([...offer.pins])}`);
   }
   return hash.digest("base64");
 }

@@ -1,60 +1,88 @@
-/** One provider's primitives of one kind under one segment: their list text and their names. */
+/** One provider's primitives of one kind as a view shows them: their list text and their names. */
 import {
   type Entry,
-  joinName,
   jsonText,
   type ListedKind,
-  type Next,
+  type MappedUris,
+  type Naming,
   type Offer,
   type Payload,
   type Primitive,
   type ViewList,
 } from "../../contract/index.ts";
+import type { CatalogRules } from "./catalog-rules.ts";
 import { EntryTexts } from "./entry-texts.ts";
-import { ViewEntry } from "./view-entry.ts";
+import { claimNames, type NameClaim } from "./name-claims.ts";
+import { isHeld, PinRemarks } from "./pin-remarks.ts";
+import type { MemberUris } from "./uri-plan.ts";
+import { type EntryMaker, ViewEntry } from "./view-entry.ts";
 
-export type PartOptions = {
-  readonly provider: string;
+export type PartOptions = EntryMaker & {
   readonly segment: string;
-  readonly offer: Offer;
-  readonly compile: (entry: Entry) => Next;
+  readonly isExact: boolean;
+  readonly naming: Naming;
+  readonly rules: CatalogRules | undefined;
+  readonly uris: MemberUris | undefined;
+  /** Names that others in the view have taken, as they are shown instead, by the provider's own name. */
+  readonly moved: ReadonlyMap<string, string> | undefined;
+  /** Puts mapped URIs into whatever else of a definition leads to them. */
+  readonly mapLinks: (definition: Payload, uris: MappedUris) => Payload;
 };
+
+/** Where the name of a primitive stands in its definition. */
+const NAME_KEYS = { tool: "name", prompt: "name", resource: "uri", template: "uriTemplate" } as const;
+
+type Shown = { readonly primitive: Primitive; readonly name: string; readonly description: string | undefined };
 
 export class ViewPart implements ViewList {
   readonly extras: string;
+  readonly remarks: PinRemarks | undefined;
+  /** What it wants its names to be; nothing for primitives that have URIs. */
+  readonly claims: readonly NameClaim[];
+  readonly #kind: ListedKind;
   readonly #options: PartOptions;
-  readonly #isNamed: boolean;
   readonly #byName = new Map<string, Primitive>();
-  readonly #shown: string[] = [];
+  readonly #shown: readonly Shown[];
   readonly #entries = new Map<string, ViewEntry>();
   #texts: EntryTexts | undefined;
   #older: ViewList | undefined;
 
-  constructor(kind: ListedKind, options: PartOptions) {
+  constructor(kind: ListedKind, offer: Offer, options: PartOptions) {
+    this.#kind = kind;
     this.#options = options;
-    this.extras = options.offer.extras;
-    this.#isNamed = kind === "tool" || kind === "prompt";
-    for (const primitive of options.offer.primitives) {
-      const name = this.#isNamed ? this.#freeName(primitive.name) : primitive.name;
-      this.#shown.push(name);
-      if (!this.#byName.has(name)) this.#byName.set(name, primitive);
-    }
+    this.extras = offer.extras;
+    const isNamed = kind === "tool" || kind === "prompt";
+    // What is held back keeps its name, so that nothing else is reached under it.
+    this.claims = isNamed ? claimNames(offer.primitives, options) : [];
+    this.remarks = PinRemarks.of(offer, this.claims, options.moved);
+    const named = this.claims.filter(({ primitive }) => !isHeld(offer, primitive));
+    this.#shown = isNamed ? named.map(this.#showNamed) : offer.primitives.map(this.#showUri);
+    for (const { name, primitive } of this.#shown) if (!this.#byName.has(name)) this.#byName.set(name, primitive);
   }
 
-  /** Two names that differ only in characters a segment maps away stay two names. */
-  #freeName(own: string): string {
-    const { segment } = this.#options;
-    const name = joinName(segment, own);
-    if (segment === "" || this.#byName.get(name)?.name === own || !this.#byName.has(name)) return name;
-    for (let copy = 2; ; copy++) if (!this.#byName.has(`${name}_${copy}`)) return `${name}_${copy}`;
+  readonly #showNamed = ({ primitive, name, dotted }: NameClaim): Shown => {
+    const { moved, rules } = this.#options;
+    return { primitive, name: moved?.get(primitive.name) ?? name, description: rules?.description(dotted) };
+  };
+
+  readonly #showUri = (primitive: Primitive): Shown => {
+    const { uris } = this.#options;
+    const { kind, name } = primitive;
+    const isMapped = kind === "template" ? uris?.hasTemplate(name) : uris?.hasResource(name);
+    return { primitive, name: uris && isMapped ? uris.prefix + name : name, description: undefined };
+  };
+
+  get pins(): string | undefined {
+    return this.remarks?.text;
   }
 
   get count(): number {
     return this.#shown.length;
   }
 
-  get primitives(): readonly Primitive[] {
-    return this.#options.offer.primitives;
+  /** The names in the order of the list. */
+  get names(): readonly string[] {
+    return this.#shown.map(({ name }) => name);
   }
 
   slice(from: number, to: number): string {
@@ -63,19 +91,21 @@ export class ViewPart implements ViewList {
   }
 
   get older(): ViewList {
-    this.#older ??= this.primitives.some((primitive) => primitive.older)
+    this.#older ??= this.#shown.some(({ primitive }) => primitive.older)
       ? this.#textsOf((primitive) => primitive.older ?? primitive.definition)
       : this;
     return this.#older;
   }
 
   #textsOf(definitionOf: (primitive: Primitive) => Payload): EntryTexts {
-    const texts = this.primitives.map((primitive, index) => {
-      const shown = this.#shown[index] as string;
-      const definition = definitionOf(primitive);
-      return shown === primitive.name ? definition.text : definition.splice(["name"], jsonText(shown)).text;
+    const { uris, mapLinks } = this.#options;
+    const texts = this.#shown.map(({ primitive, name, description }) => {
+      let definition = definitionOf(primitive);
+      if (name !== primitive.name) definition = definition.splice([NAME_KEYS[this.#kind]], jsonText(name));
+      if (description !== undefined) definition = definition.splice(["description"], jsonText(description));
+      return uris ? mapLinks(definition, uris).text : definition.text;
     });
-    return new EntryTexts(texts, this.extras);
+    return new EntryTexts(texts, this);
   }
 
   find(name: string): Entry | undefined {
@@ -83,7 +113,7 @@ export class ViewPart implements ViewList {
     if (known) return known;
     const primitive = this.#byName.get(name);
     if (!primitive) return undefined;
-    const entry = new ViewEntry(name, this.#options.provider, primitive, this.#options.compile);
+    const entry = new ViewEntry(name, primitive, this.#options);
     this.#entries.set(name, entry);
     return entry;
   }

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Call, CallOrder } from "../../contract/index.ts";
+import { LiveTiming } from "./live-timing.ts";
 import type { LiveRun } from "./run.ts";
 
 /** A call as the kernel makes it. Its signal exists from the first time someone asks for it. */
@@ -16,6 +17,7 @@ export class LiveCall implements Call {
   readonly origin: Call["origin"];
   readonly deadline: number;
   readonly life: Call["life"];
+  readonly timing = new LiveTiming();
   declare readonly parent?: string;
   declare readonly resumes?: string;
   declare readonly mayDefer?: boolean;

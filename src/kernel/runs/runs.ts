@@ -90,6 +90,11 @@ export class LiveRuns implements Runs, RunOwner {
     return open?.id === id ? open : this.#kept.get(id);
   }
 
+  /** The calls to this provider that have not ended. */
+  openOf(provider: string): LiveRun[] {
+    return [...this.#open.values()].filter((run) => run.call.target.provider === provider);
+  }
+
   task(id: string): TaskRecord | undefined {
     return this.#tasks.get(id);
   }

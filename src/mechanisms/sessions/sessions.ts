@@ -94,6 +94,11 @@ export class SessionRegistry implements Sessions {
     session.voice.ended(session);
   }
 
+  /** Ends those whose catalog is gone. */
+  endIn(isGone: (catalog: string) => boolean, reason: string): void {
+    for (const session of [...this.#sessions.values()]) if (isGone(session.catalog)) this.end(session, reason);
+  }
+
   outboxOf(session: Session): Outbox {
     return session.openOutbox(this.#outboxLimits, this.#options.meter);
   }
@@ -105,6 +110,15 @@ export class SessionRegistry implements Sessions {
 
   unsubscribe(session: Session, subscription: Subscription): void {
     this.#subscribers.remove(session, subscription);
+  }
+
+  /** What clients want to hear about of these providers, as it stands now. */
+  subscriptionsAt(providers: ReadonlySet<string>): { session: Session; subscription: Subscription }[] {
+    return [...this.#sessions.values()].flatMap((session) =>
+      [...(session.subscriptions?.values() ?? [])]
+        .filter(({ provider }) => providers.has(provider))
+        .map((subscription) => ({ session, subscription })),
+    );
   }
 
   notice(notice: Notice): void {

@@ -56,6 +56,10 @@ export class HttpTransport implements UpstreamTransport, HttpLink {
     return this.hasSession;
   }
 
+  get hears(): boolean {
+    return this.#listen?.isOpen ?? false;
+  }
+
   /** A server without sessions and without a GET stream forgets each request with its answer. */
   get canAsk(): boolean {
     return this.hasSession || this.#listen?.isRefused !== true;

@@ -32,6 +32,11 @@ export class ListenStream implements HttpHandler {
     this.#onExpired = onExpired;
   }
 
+  /** The server has agreed to the stream, and it has not ended for good. */
+  get isOpen(): boolean {
+    return this.#wasOpen && !this.#isClosed;
+  }
+
   /** Resolves when the server has answered, or after half a second. */
   open(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();

@@ -26,6 +26,7 @@ describe("mcpConfig", () => {
       sessions: "auto",
       restart: "on-failure",
       maxSessions: 256,
+      listTtl: 60_000,
       maxMessage: 16 * 1024 * 1024,
     });
   });

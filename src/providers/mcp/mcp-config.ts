@@ -76,6 +76,11 @@ export const mcpServerShape = {
     .positive()
     .default(256)
     .describe("How many clients may have an upstream session of their own."),
+  listTtl: duration()
+    .default(60_000)
+    .describe(
+      "How old the lists of a server may be that does not tell of changes: they are read again when a client lists. A server of 2026-07-28 may shorten it.",
+    ),
   maxMessage: size()
     .default(16 * 1024 * 1024)
     .describe("The largest message the server may send."),

@@ -9,6 +9,7 @@ import {
   FlightTable,
   GatewayError,
   type Host,
+  type ListedKind,
   type Log,
   type Meter,
   type Out,
@@ -123,6 +124,7 @@ class McpProvider implements Provider {
       log: this.#log,
       makesTasks: this.#config.task === "auto",
       isKept: client === undefined && this.#config.restart === "on-failure",
+      listTtlMs: this.#config.listTtl,
       patienceMs: client ? CLIENT_PATIENCE_MS : SHARED_PATIENCE_MS,
       createTransport: () => this.#transports.create(),
       isOtherWorthTrying: (failure) => this.#transports.isOtherWorthTrying(failure),
@@ -238,6 +240,11 @@ class McpProvider implements Provider {
     } catch (error) {
       this.#log.debug("log level not kept", { session: session.id, cause: error });
     }
+  }
+
+  refresh(session: SessionRef | undefined, kind: ListedKind): void {
+    const slot = (session && this.#clients.get(session.id)) ?? this.#shared;
+    slot?.refresh(kind);
   }
 
   upstreamCount(): number {

@@ -5,6 +5,7 @@ import { ManualTime } from "../../../tests/kit/manual-time.ts";
 import { payload } from "../../contract/index.ts";
 import { Caller, caller } from "./fixtures/caller.ts";
 import { type Exchange, type Handler, type HttpFixture, type Rpc, startHttpFixture } from "./fixtures/http-server.ts";
+import { complete, startModern } from "./fixtures/modern-http.ts";
 import { openProvider } from "./fixtures/setup.ts";
 
 const ELICIT = "elicitation/create";
@@ -182,6 +183,29 @@ describe("a call that waits for its client", () => {
     for (let minute = 0; minute < 9; minute++) time.advance(60_000);
     expect(await asking.answer("late")).toMatchObject({ content: { note: "late" } });
     expect(server.seen.filter(({ method }) => method === "DELETE")).toEqual([]);
+  });
+});
+
+describe("a server of 2026-07-28 that is slow", () => {
+  test.each([
+    ["auto", ["ask", "end"]],
+    ["off", ["end"]],
+  ])("with task = %j asks within the call of a client that may be sent away, or not", async (task, types) => {
+    const inputRequests = { q: { method: ELICIT, params: { message: "?" } } };
+    await using server = await startModern({
+      "tools/call": (exchange) =>
+        exchange.result(
+          exchange.message.params?.inputResponses
+            ? complete({ content: [] })
+            : { resultType: "input_required", inputRequests },
+        ),
+    });
+    await using setup = await openProvider({ url: server.url, task });
+    const calling = new Caller(setup, "ask", { mayDefer: true });
+    if (task === "auto") (await calling.asked()).reply("yes");
+    await calling.ended;
+    expect(calling.out.events.map(({ type }) => type)).toEqual(types);
+    expect(calling.out.ends).toMatchObject([{ outcome: task === "auto" ? "result" : "input" }]);
   });
 });
 

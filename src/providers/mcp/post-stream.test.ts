@@ -62,6 +62,16 @@ describe("PostStream", () => {
     ],
     ["is too large", (exchange) => exchange.result({ text: "x".repeat(20_000) }), { code: "PROVIDER_FAILED" }],
     [
+      "is nested too deep",
+      (exchange) =>
+        exchange.raw(
+          `{"jsonrpc":"2.0","id":${exchange.message.id},"result":${"[".repeat(500)}${"]".repeat(500)}}`,
+          200,
+          { "content-type": "application/json" },
+        ),
+      { code: "PROVIDER_FAILED" },
+    ],
+    [
       "is too large on a stream",
       (exchange) => {
         exchange.stream().event({ jsonrpc: "2.0", id: exchange.message.id, result: { text: "x".repeat(20_000) } });

@@ -45,6 +45,8 @@ export type SlotOptions = {
   readonly makesTasks: boolean;
   /** Opened again by itself after it was lost. */
   readonly isKept: boolean;
+  /** How old a list may be of whose changes nobody tells us. */
+  readonly listTtlMs: number;
   /** How long a call waits for a session, at most. */
   readonly patienceMs: number;
   createTransport(): UpstreamTransport;
@@ -117,6 +119,8 @@ export class SessionSlot implements SessionContext {
       scope: this.scope,
       host: this.host,
       log: this.log,
+      clock: this.clock,
+      listTtlMs: options.listTtlMs,
       taskTools: this.taskTools,
       current: () => this.ready,
       onState: options.onState,
@@ -242,6 +246,11 @@ export class SessionSlot implements SessionContext {
 
   onListChanged(kinds: readonly ListedKind[]): void {
     void this.relist(kinds);
+  }
+
+  /** Somebody looks at this list. */
+  refresh(kind: ListedKind): void {
+    this.#offering.refresh(kind);
   }
 
   relist(kinds: readonly ListedKind[]): Promise<void> {

@@ -79,6 +79,8 @@ export interface UpstreamTransport {
   readonly canAsk: boolean;
   /** A server that is reached this way may speak 2026-07-28. */
   readonly mayBeModern: boolean;
+  /** What the server says outside requests reaches us now. Absent: always. */
+  readonly hears?: boolean;
   /** Rejects with UpstreamFault. */
   open(handlers: TransportHandlers): Promise<void>;
   /** Never calls the sink before it returns. `text` holds one character per byte. */

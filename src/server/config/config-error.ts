@@ -1,4 +1,4 @@
-/** Why a config cannot be used: every problem at once, each as `path: what would be right, what was found`. */
+/** Why a config cannot be used: every problem at once, one line each, with file and line where there is one. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
   readonly problems: readonly string[];

@@ -1,42 +1,49 @@
-/** Says what is wrong with a config value: where it stands, what would be right, what was found. */
+/** Says what is wrong with a config value: what would be right, what was found, what was probably meant. */
 import * as z from "zod";
 import { configSchema } from "./config-schema.ts";
 import { nearest } from "./nearest.ts";
+import { type Problem, valueAt } from "./problem.ts";
+import { showFound } from "./show-found.ts";
+import type { KeyPath } from "./toml-lines.ts";
 
-type Path = readonly PropertyKey[];
 type Issue = z.core.$ZodIssue;
 type JsonSchema = { properties?: Record<string, JsonSchema>; items?: JsonSchema };
 
-/** `raw` is the whole parsed file, for the ids of its servers. Needs issues reported with their input. */
-export function describeIssue(issue: Issue, raw: unknown): string[] {
+/** `raw` is the whole parsed file. */
+export function describeIssue(issue: Issue, raw: unknown): Problem[] {
   if (issue.code === "unrecognized_keys") {
-    return issue.keys.map((key) => describeUnknown(issue.path, key, raw));
+    return issue.keys.map((key) => ({ path: [...issue.path, key], text: describeUnknown(issue.path, key) }));
   }
-  return [problem(formatPath(issue.path, raw), expectation(issue), showFound(issue.path, valueAt(raw, issue.path)))];
+  const value = valueAt(raw, issue.path);
+  const found = `found ${showFound(issue.path, value)}`;
+  return [{ path: issue.path, text: `${expectation(issue)}, ${found}${suggestion(issue, value)}` }];
 }
 
-function problem(path: string, expected: string, found: string): string {
-  return `${path}: ${expected}, found ${found}`;
-}
-
-/** `servers.crm.url`: a server is named by its id where it has one. */
-export function formatPath(path: Path, raw: unknown): string {
-  return path.reduce<string>((text, part, index) => {
-    if (typeof part !== "number") return text === "" ? String(part) : `${text}.${String(part)}`;
-    const id = valueAt(raw, [...path.slice(0, index + 1), "id"]);
-    return typeof id === "string" && id !== "" ? `${text}.${id}` : `${text}[${part}]`;
-  }, "");
-}
-
-function describeUnknown(path: Path, key: string, raw: unknown): string {
+function describeUnknown(path: KeyPath, key: string): string {
   const known = knownKeys(path);
   const meant = nearest(key, known);
-  const hint = meant === undefined ? `expected one of ${known.join(", ")}` : `did you mean "${meant}"?`;
-  return `${formatPath([...path, key], raw)}: unknown key, ${hint}`;
+  if (meant !== undefined) return `unknown key, did you mean "${meant}"?`;
+  const home = path.length === 0 ? homeOf(key) : undefined;
+  if (home !== undefined) return `unknown key, did you mean "${key}" under ${home}?`;
+  return `unknown key, expected one of ${known.join(", ")}`;
 }
 
-function knownKeys(path: Path): string[] {
-  let schema = z.toJSONSchema(configSchema, { io: "input", unrepresentable: "any" }) as JsonSchema | undefined;
+/** The table in which a key that was written above all tables has a meaning. */
+function homeOf(key: string): string | undefined {
+  if (knownKeys(["gateway"]).includes(key)) return "[gateway]";
+  return knownKeys(["servers", 0]).includes(key) ? "[[servers]]" : undefined;
+}
+
+let whole: JsonSchema | undefined;
+
+/** Made when it is first needed: most files have nothing wrong with them. */
+function wholeSchema(): JsonSchema {
+  whole ??= z.toJSONSchema(configSchema, { io: "input", unrepresentable: "any" }) as JsonSchema;
+  return whole;
+}
+
+function knownKeys(path: KeyPath): string[] {
+  let schema: JsonSchema | undefined = wholeSchema();
   for (const part of path) schema = typeof part === "number" ? schema?.items : schema?.properties?.[String(part)];
   return Object.keys(schema?.properties ?? {});
 }
@@ -67,6 +74,25 @@ function unionExpectation(issue: z.core.$ZodIssueInvalidUnion): string {
   return `expected ${[...new Set(kinds)].join(" or ")}`;
 }
 
+function suggestion(issue: Issue, value: unknown): string {
+  if (issue.code === "invalid_value" && typeof value === "string") {
+    const meant = nearest(value, issue.values.map(String));
+    return meant === undefined ? "" : `, did you mean ${JSON.stringify(meant)}?`;
+  }
+  if (issue.code === "invalid_type" && issue.expected === "array") {
+    if (issue.path.length === 1 && typeof value === "object") return `; write [[${String(issue.path[0])}]]`;
+    return typeof value === "object" ? "" : "; write it in [ ]";
+  }
+  return issue.code === "invalid_union" ? suggestReference(value) : "";
+}
+
+/** `{ fromenv = "A" }`: the names of keys are no secret. */
+function suggestReference(value: unknown): string {
+  const keys = typeof value === "object" && value !== null ? Object.keys(value) : [];
+  const meant = keys.map((key) => nearest(key, ["fromEnv", "fromFile"])).find((key) => key !== undefined);
+  return meant === undefined || keys.includes(meant) ? "" : `, did you mean "${meant}"?`;
+}
+
 function kindName(kind: string): string {
   const names: Readonly<Record<string, string>> = {
     string: "a string",
@@ -78,23 +104,4 @@ function kindName(kind: string): string {
     record: "a table",
   };
   return names[kind] ?? kind;
-}
-
-// A value under env or headers may be a secret written in the wrong place: only its kind is shown.
-function showFound(path: Path, value: unknown): string {
-  if (value === undefined) return "nothing";
-  const isSensitive = path.includes("env") || path.includes("headers");
-  if (Array.isArray(value)) return "a list";
-  if (typeof value === "object") return "a table";
-  if (isSensitive) return kindName(typeof value);
-  const text = JSON.stringify(value) ?? String(value);
-  return text.length > 80 ? `${text.slice(0, 79)}…` : text;
-}
-
-function valueAt(raw: unknown, path: Path): unknown {
-  return path.reduce<unknown>(
-    (value, part) =>
-      typeof value === "object" && value !== null ? (value as Record<PropertyKey, unknown>)[part] : undefined,
-    raw,
-  );
 }

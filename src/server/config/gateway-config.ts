@@ -17,6 +17,12 @@ export const gatewaySchema = z
     listen: listen
       .default("127.0.0.1:7411")
       .describe("Where to listen, as HOST:PORT. Only loopback addresses: there is no authentication yet."),
+    naming: z
+      .enum(["dotted", "underscore"])
+      .default("dotted")
+      .describe(
+        'How names of tools and prompts look: "files.read", or "files__read" and never over 64 characters, for clients whose model takes no others.',
+      ),
     sessions: z
       .enum(["auto", "stateful"])
       .default("auto")
@@ -47,6 +53,13 @@ export const gatewaySchema = z
       .optional()
       .describe(
         "What seals the state that clients of MCP 2026-07-28 bring back, at least 32 bytes. Unset: random at each start.",
+      ),
+    state: z
+      .string()
+      .min(1)
+      .optional()
+      .describe(
+        "The folder in which the gateway keeps what it must remember, such as pins. Relative to the config file; by default `.isthmus` beside it.",
       ),
     logLevel: z.enum(LOG_LEVELS).default("info").describe("The least important lines that are written."),
   })

@@ -1,15 +1,14 @@
 /** The one way from the outside (files, flags, environment) to the config the gateway is made of. */
-import type { LogLevel } from "../log-level.ts";
-import { type Environment, findConfig } from "./find-config.ts";
-import { type Config, loadConfig } from "./load-config.ts";
-import { type RawConfig, readConfig } from "./read-config.ts";
+import type { Config } from "./config.ts";
+import { type ConfigFlags, ConfigSource } from "./config-source.ts";
+import type { Environment } from "./find-config.ts";
 
+export { type ConfigDifference, compareConfigs } from "./check-reload.ts";
+export type { Config, GatewayConfig, ServerConfig } from "./config.ts";
 export { ConfigError } from "./config-error.ts";
+export { type ConfigFlags, ConfigSource } from "./config-source.ts";
 export type { Environment } from "./find-config.ts";
 export { formatListen, type ListenAddress } from "./listen-address.ts";
-export type { Config, GatewayConfig, ServerConfig } from "./load-config.ts";
-
-export type ConfigFlags = { readonly config?: string; readonly listen?: string; readonly logLevel?: LogLevel };
 
 export type ObtainedConfig = {
   readonly config: Config;
@@ -18,19 +17,13 @@ export type ObtainedConfig = {
   readonly looked: readonly string[];
   /** Of this process. Nothing outside this folder reads it by itself. */
   readonly env: Environment;
+  /** To read it again. */
+  readonly source: ConfigSource;
 };
 
 /** Throws ConfigError. `program` is the file this process runs: the demo starts it again as its server. */
 export function obtainConfig(flags: ConfigFlags, program: string): ObtainedConfig {
-  const { env } = process;
-  const { files, looked } = findConfig({ folder: process.cwd(), env, ...(flags.config && { file: flags.config }) });
-  const raw = files.length > 0 ? readConfig(files) : demoConfig(program);
-  const { listen, logLevel } = flags;
-  const config = loadConfig(raw, { env, flags: { ...(listen && { listen }), ...(logLevel && { logLevel }) } });
-  return { config, files, looked, env };
-}
-
-function demoConfig(program: string): RawConfig {
-  const server = { id: "demo", command: process.execPath, args: [program, "demo-server"] };
-  return { table: { servers: [server] }, folders: [process.cwd()] };
+  const source = new ConfigSource(flags, program);
+  const { files, looked, env } = source;
+  return { config: source.read(), files, looked, env, source };
 }

@@ -29,7 +29,10 @@ function load(files: readonly string[], env: Record<string, string> = {}, flags 
     return JSON.stringify(config, null, 2).replaceAll(folder, "<folder>");
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    return error.problems.join("\n").replaceAll(folder, "<folder>");
+    return error.problems
+      .join("\n")
+      .replaceAll(`${folder}/isthmus.toml`, "isthmus.toml")
+      .replaceAll(folder, "<folder>");
   }
 }
 
@@ -66,7 +69,7 @@ describe("loadConfig", () => {
     expect(config.gateway.sealKey?.reveal()).toBe("k".repeat(32));
     expect(JSON.stringify(config)).not.toContain("kkk");
     put("key", "k".repeat(31));
-    expect(load([file])).toBe("gateway.sealKey: expected at least 32 bytes");
+    expect(load([file])).toBe("isthmus.toml:2: gateway.sealKey: expected at least 32 bytes");
     put("isthmus.toml", '[gateway]\nsealKey = "in the open"\n');
     expect(load([file])).toContain("gateway.sealKey: expected { fromEnv");
   });
@@ -83,6 +86,47 @@ describe("loadConfig", () => {
       ["a", "near", folder],
       ["b", "far", folder],
     ]);
+  });
+
+  test("says it of the right file when something else stands in the place of a list", () => {
+    const near = put("mgp.toml", '[[servers]]\nid = "a"\ncommand = "near"\n');
+    const far = put("servers.toml", '\nservers = "none"\n');
+    expect(load([near, far])).toBe('<folder>/servers.toml:2: servers: expected a list, found "none"; write it in [ ]');
+  });
+
+  test("says what is wrong in every file, and in which", () => {
+    const near = put("mgp.toml", "[gateway]\ndrain = 1\n");
+    const far = put("servers.toml", '[gateway]\ntimeout = 2\n[[servers]]\nid = "a"\n');
+    expect(load([near, far]).split("\n")).toEqual([
+      expect.stringContaining("<folder>/mgp.toml:2: gateway.drain: "),
+      expect.stringContaining("<folder>/servers.toml:2: gateway.timeout: "),
+      expect.stringContaining("<folder>/servers.toml:3: servers.a.url: "),
+    ]);
+    put("mgp.toml", "a = ");
+    put("servers.toml", "b = ");
+    expect(load([near, far]).split("\n")).toEqual([
+      expect.stringContaining("<folder>/mgp.toml:1:"),
+      expect.stringContaining("<folder>/servers.toml:1:"),
+    ]);
+  });
+
+  test("tells the first of very many problems, and how many are left", () => {
+    const keys = Array.from({ length: 1_000 }, (_, index) => `colour_${index} = 1`);
+    const lines = load([put("isthmus.toml", keys.join("\n"))]).split("\n");
+    expect(lines).toHaveLength(21);
+    expect(lines[0]).toContain("isthmus.toml:1: colour_0: unknown key");
+    expect(lines[20]).toBe("and 980 more; these come first");
+  });
+
+  test("keeps each problem on one short line, whatever the file holds", () => {
+    const id = `x\\n\\u001b[2J${"y".repeat(10_000)}`;
+    const lines = load([put("isthmus.toml", `"${id}" = 1\n[[servers]]\nid = "${id}"\n`)]).split("\n");
+    expect(lines).toHaveLength(2);
+    for (const line of lines) expect(line).toMatch(/^isthmus\.toml:\d: \P{C}{1,400}$/u);
+  });
+
+  test("says that a file is too large to be a config", () => {
+    expect(load([put("isthmus.toml", "# x\n".repeat(300_000))])).toBe("isthmus.toml: the file is larger than 1024 KiB");
   });
 
   test("fills in variables of an MGP file", () => {

@@ -1,112 +1,124 @@
 /** From files and flags to the one internal form of the config. Everything wrong with it is said at once. */
-import { resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import type { z } from "zod";
 import { type McpTransportKind, mcpConfig } from "../../providers/mcp/mcp-config.ts";
-import type { LogLevel } from "../log-level.ts";
+import { checkCatalogs } from "./check-catalogs.ts";
+import { checkReload } from "./check-reload.ts";
 import { checkServers, type RawServer, segmentFor } from "./check-servers.ts";
+import type { Config } from "./config.ts";
 import { ConfigError } from "./config-error.ts";
 import { configSchema } from "./config-schema.ts";
-import { describeIssue, formatPath } from "./describe-issue.ts";
+import { describeIssue } from "./describe-issue.ts";
 import type { Environment } from "./find-config.ts";
 import { isLoopback, type ListenAddress, parseListen } from "./listen-address.ts";
+import { type Problem, reportProblems, valueAt } from "./problem.ts";
 import type { RawConfig } from "./read-config.ts";
-import { resolveReferences } from "./references.ts";
+import { type Resolver, resolveReferences } from "./references.ts";
 import type { Secret } from "./secret.ts";
-import type { serverSchema } from "./server-config.ts";
+import { restartOf, type ServerTable, serverSchema } from "./server-config.ts";
 
-export type ServerConfig = Omit<z.output<typeof serverSchema>, "env" | "headers" | "cwd" | "transport"> & {
-  readonly transport: McpTransportKind;
-  readonly segment: string;
-  readonly cwd: string;
-  readonly timeoutMs: number;
-  readonly env: Readonly<Record<string, Secret>>;
-  readonly headers: Readonly<Record<string, Secret>>;
+export type LoadOptions = {
+  readonly env: Environment;
+  /** They win over what the files say. */
+  readonly flags?: { readonly listen?: string; readonly logLevel?: string };
+  /** What is in force: settings that cannot change while the gateway runs must be the same. */
+  readonly running?: Config | undefined;
+  /** Hears of every file that holds a secret. */
+  readonly onFile?: (file: string) => void;
 };
 
-export type GatewayConfig = {
-  readonly listen: ListenAddress;
-  readonly sessions: "auto" | "stateful";
-  readonly allowedHosts: readonly string[];
-  readonly allowedOrigins: readonly string[];
-  readonly sse: boolean;
-  readonly pageSize: number | undefined;
-  readonly maxBodyBytes: number;
-  readonly timeoutMs: number;
-  readonly inputTimeoutMs: number;
-  readonly sessionIdleMs: number;
-  readonly resumeWindowMs: number;
-  readonly drainMs: number;
-  readonly logLevel: LogLevel;
-  /** What seals the state that clients bring back; unset: random. */
-  readonly sealKey?: Secret;
-};
+/** Throws ConfigError. */
+export function loadConfig(raw: RawConfig, options: LoadOptions): Config {
+  const flags: Readonly<Record<string, unknown>> = options.flags ?? {};
+  const { gateway = {} } = raw.table;
+  // Something else in its place stays, so that the schema speaks about it.
+  const isTable = typeof gateway === "object" && !Array.isArray(gateway);
+  const table: Record<string, unknown> = { ...raw.table, gateway: isTable ? { ...gateway, ...flags } : gateway };
+  const problems: Problem[] = [];
+  // What a flag says stands in no file.
+  const isFlag = ([first, key = ""]: Problem["path"]) => first === "gateway" && Object.hasOwn(flags, key);
+  const report = () =>
+    new ConfigError(
+      reportProblems(problems, { table, originOf: (path) => (isFlag(path) ? undefined : raw.originOf(path)) }),
+    );
 
-export type Config = { readonly gateway: GatewayConfig; readonly servers: readonly ServerConfig[] };
-
-/** Throws ConfigError. `flags` win over what the files say. */
-export function loadConfig(
-  raw: RawConfig,
-  options: { env: Environment; flags?: { listen?: string; logLevel?: string } },
-): Config {
-  const gateway = { ...(raw.table.gateway as { sealKey?: unknown } | undefined), ...options.flags };
-  const table: Record<string, unknown> = { ...raw.table, gateway };
-  const problems: string[] = [];
   const parsed = configSchema.safeParse(table, { reportInput: true });
   if (!parsed.success) problems.push(...parsed.error.issues.flatMap((issue) => describeIssue(issue, table)));
   const rawServers = (Array.isArray(table.servers) ? table.servers : []) as RawServer[];
-  problems.push(...checkServers(rawServers));
-  const resolved = rawServers.map((server, index) => {
-    const folder = raw.folders[index] ?? "";
-    const path = formatPath(["servers", index], table);
-    const onProblem = (place: string, problem: string) => problems.push(`${place}: ${problem}`);
-    const resolver = { env: options.env, folder, onProblem };
+  problems.push(...checkServers(rawServers), ...rawServers.flatMap(checkTransport), ...checkListen(table));
+  problems.push(...checkCatalogs(table.catalogs, rawServers));
+  const resolverAt = (path: Problem["path"]): Resolver => ({
+    env: options.env,
+    folder: raw.originOf(path)?.folder ?? process.cwd(),
+    configFiles: raw.files,
+    onProblem: (place, text) => problems.push({ path: place, text }),
+    onFile: options.onFile ?? (() => {}),
+  });
+  const resolved = rawServers.map((server, index): Resolved => {
+    const path = ["servers", index];
+    const resolver = resolverAt(path);
     return {
-      folder,
-      env: resolveReferences(server.env, `${path}.env`, resolver),
-      headers: resolveReferences(server.headers, `${path}.headers`, resolver),
+      folder: resolver.folder,
+      env: resolveReferences(server.env, [...path, "env"], resolver),
+      headers: resolveReferences(server.headers, [...path, "headers"], resolver),
     };
   });
-  const sealKey = resolveSealKey(gateway, { env: options.env, folder: raw.sealKeyFolder ?? "", problems });
-  if (parsed.success) {
-    problems.push(...checkListen(parsed.data.gateway.listen), ...parsed.data.servers.flatMap(checkTransport));
-  }
-  if (!parsed.success || problems.length > 0) throw new ConfigError(problems);
-  return shape(parsed.data, resolved, sealKey);
+  const headersPath = ["telemetry", "headers"];
+  const otlpHeaders = resolveReferences(valueAt(table, headersPath), headersPath, resolverAt(headersPath));
+  const sealKey = resolveSealKey(table, resolverAt(["gateway", "sealKey"]));
+  if (!parsed.success || problems.length > 0) throw report();
+  const endpoint = parsed.data.telemetry.otlp ?? options.env.OTEL_EXPORTER_OTLP_ENDPOINT;
+  const telemetry = { headers: otlpHeaders, ...(endpoint && { endpoint }) };
+  const state = stateFolder(raw, parsed.data.gateway.state);
+  const config = { ...shape(parsed.data, resolved, { sealKey, state }), telemetry };
+  if (options.running) problems.push(...checkReload(options.running, config));
+  if (problems.length > 0) throw report();
+  return config;
+}
+
+/** Beside the file that names it, or the nearest one. The demo has none: it remembers nothing. */
+function stateFolder({ originOf, files: [nearest] }: RawConfig, given: string | undefined): string | undefined {
+  if (given !== undefined) return resolve(originOf(["gateway", "state"])?.folder ?? "", given);
+  return nearest === undefined ? undefined : resolve(dirname(nearest), ".isthmus");
 }
 
 const SEAL_KEY_BYTES = 32;
 
-function resolveSealKey(
-  gateway: { sealKey?: unknown },
-  { problems, ...resolver }: { env: Environment; folder: string; problems: string[] },
-): Secret | undefined {
-  if (typeof gateway.sealKey !== "object") return undefined;
-  const onProblem = (place: string, problem: string) => problems.push(`${place}: ${problem}`);
-  const { sealKey } = resolveReferences({ sealKey: gateway.sealKey }, "gateway", { ...resolver, onProblem });
+function resolveSealKey(table: unknown, resolver: Resolver): Secret | undefined {
+  const reference = valueAt(table, ["gateway", "sealKey"]);
+  if (typeof reference !== "object") return undefined;
+  const { sealKey } = resolveReferences({ sealKey: reference }, ["gateway"], resolver);
   if (sealKey && Buffer.byteLength(sealKey.reveal()) < SEAL_KEY_BYTES) {
-    problems.push(`gateway.sealKey: expected at least ${SEAL_KEY_BYTES} bytes`);
+    resolver.onProblem(["gateway", "sealKey"], `expected at least ${SEAL_KEY_BYTES} bytes`);
   }
   return sealKey;
 }
 
-function checkListen(text: string): string[] {
-  if (isLoopback(parseListen(text)?.host ?? "")) return [];
+function checkListen(table: unknown): Problem[] {
+  const path = ["gateway", "listen"];
+  const text = valueAt(table, path);
+  const address = typeof text === "string" ? parseListen(text) : undefined;
+  if (!address || isLoopback(address.host)) return [];
   const expected = 'expected a loopback address such as "127.0.0.1:7411"';
   const reason = "there is no authentication yet, so only this machine may connect";
-  return [`gateway.listen: ${expected}, found ${JSON.stringify(text)}; ${reason}`];
+  return [{ path, text: `${expected}, found ${JSON.stringify(text)}; ${reason}` }];
 }
 
-function checkTransport(server: z.output<typeof serverSchema>): string[] {
+/** Only of a table that is right by itself: else the schema has spoken. */
+function checkTransport(raw: RawServer, index: number): Problem[] {
+  const parsed = serverSchema.safeParse(raw);
+  if (!parsed.success) return [];
   try {
-    settleTransport(server);
+    settleTransport(parsed.data);
     return [];
   } catch (error) {
-    return [`servers.${server.id}.${(error as Error).message}`];
+    const [key = "", ...rest] = (error as Error).message.split(": ");
+    return [{ path: ["servers", index, key], text: rest.join(": ") }];
   }
 }
 
-function settleTransport(server: z.output<typeof serverSchema>): McpTransportKind {
-  return mcpConfig({ ...server, env: {}, headers: {} }).transport;
+function settleTransport(server: ServerTable): McpTransportKind {
+  return mcpConfig({ ...server, restart: restartOf(server), env: {}, headers: {} }).transport;
 }
 
 type Resolved = { folder: string; env: Record<string, Secret>; headers: Record<string, Secret> };
@@ -114,10 +126,10 @@ type Resolved = { folder: string; env: Record<string, Secret>; headers: Record<s
 function shape(
   data: z.output<typeof configSchema>,
   resolved: readonly Resolved[],
-  sealKey: Secret | undefined,
-): Config {
+  { sealKey, state }: { readonly sealKey: Secret | undefined; readonly state: string | undefined },
+): Omit<Config, "telemetry"> {
   const { listen, maxBody, timeout, inputTimeout, sessionIdle, resumeWindow, ...others } = data.gateway;
-  const { drain, pageSize, sealKey: _reference, ...rest } = others;
+  const { drain, pageSize, sealKey: _reference, state: _given, ...rest } = others;
   return {
     gateway: {
       ...rest,
@@ -130,12 +142,14 @@ function shape(
       resumeWindowMs: resumeWindow,
       drainMs: drain,
       ...(sealKey && { sealKey }),
+      ...(state !== undefined && { state }),
     },
     servers: data.servers.map((server, index) => {
       const { folder, env, headers } = resolved[index] as Resolved;
       return {
         ...server,
         transport: settleTransport(server),
+        restart: restartOf(server),
         segment: segmentFor(server),
         // Without `cwd` a program starts beside the file that names it: the file then means the same from everywhere.
         cwd: resolve(folder, server.cwd ?? ""),
@@ -144,5 +158,6 @@ function shape(
         headers,
       };
     }),
+    catalogs: data.catalogs,
   };
 }

@@ -1,5 +1,9 @@
+/** Nobody mistypes a longer word; comparing would only take time. */
+const MAX_LENGTH = 64;
+
 /** The candidate that a typing mistake most likely meant, or undefined when none is near. */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
+  if (word.length > MAX_LENGTH) return undefined;
   const plain = normalise(word);
   let best: string | undefined;
   let bestDistance = Math.max(1, Math.floor(plain.length / 3)) + 1;

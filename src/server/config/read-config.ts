@@ -1,39 +1,109 @@
-/** Reads the found files into one raw table. Servers of a nearer file replace those of the same id in a farther one. */
-import { readFileSync } from "node:fs";
-import { basename, dirname } from "node:path";
-import { parse, TomlError } from "smol-toml";
-import type { RawServer } from "./check-servers.ts";
+/** Reads the found files into one raw table. Tables of a nearer file replace those of the same id in a farther one. */
+import { dirname, relative } from "node:path";
 import { ConfigError } from "./config-error.ts";
+import { parseToml, TomlFault } from "./parse-toml.ts";
+import { type Origin, onOneLine, valueAt } from "./problem.ts";
+import { FileFault, readBounded } from "./read-bounded.ts";
+import { findTomlLines, type KeyPath } from "./toml-lines.ts";
 
 export type RawConfig = {
   readonly table: Record<string, unknown>;
-  /** The folder of the file that each server stands in, by its place in `table.servers`. */
-  readonly folders: readonly string[];
-  /** The folder of the file that names the seal key. */
-  readonly sealKeyFolder?: string;
+  /** Where a path of `table` is written; undefined when no file says anything about it. */
+  readonly originOf: (path: KeyPath) => Origin | undefined;
+  /** The files it was made of. */
+  readonly files: readonly string[];
 };
+
+type Source = {
+  readonly file: string;
+  readonly rank: number;
+  readonly table: Record<string, unknown>;
+  /** Looked for only when something is wrong. */
+  readonly lineOf: (path: KeyPath) => number | undefined;
+};
+
+/** A table in a list of tables, with where it came from. */
+type Listed = { readonly value: unknown; readonly source: Source; readonly index: number };
+
+const MAX_BYTES = 1024 * 1024;
+
+/** Lists of tables that have an id and are put together by it. */
+const LISTS: readonly string[] = ["servers", "catalogs"];
 
 /** Throws ConfigError when a file cannot be read or is not TOML. `files`: nearest first. */
 export function readConfig(files: readonly string[]): RawConfig {
-  const tables = files.map((file) => ({ folder: dirname(file), table: parseToml(file) }));
-  const gateway = tables
+  const sources = readSources(files);
+  const table: Record<string, unknown> = Object.assign({}, ...sources.map((source) => source.table).toReversed());
+  const gateway = sources
     .toReversed()
-    .reduce<unknown>((below, { table }) => mergeTables(below, table.gateway), undefined);
-  const others = Object.assign({}, ...tables.map(({ table }) => table).toReversed());
-  const servers: { server: unknown; folder: string }[] = [];
-  const nearer = new Set<unknown>();
-  for (const { table, folder } of tables) {
-    const own = Array.isArray(table.servers) ? table.servers : [];
-    const added = own.filter((server) => !nearer.has((server as RawServer).id));
-    for (const server of added) servers.push({ server, folder });
-    for (const server of added) nearer.add((server as RawServer).id);
-  }
-  const table: Record<string, unknown> = { ...others };
+    .reduce<unknown>((below, source) => mergeTables(below, source.table.gateway), undefined);
   if (gateway !== undefined) table.gateway = gateway;
-  if (servers.length > 0) table.servers = servers.map(({ server }) => server);
-  const sealKeyFolder = tables.find(({ table: { gateway: own } }) => (own as { sealKey?: unknown })?.sealKey)?.folder;
-  const folders = servers.map(({ folder }) => folder);
-  return { table, folders, ...(sealKeyFolder !== undefined && { sealKeyFolder }) };
+  const lists = new Map<PropertyKey, readonly Listed[]>();
+  for (const name of LISTS) {
+    const values = sources.map((source) => source.table[name]).filter((value) => value !== undefined);
+    const wrong = values.find((value) => !Array.isArray(value));
+    // Something else in the place of a list is kept: the schema speaks about it.
+    if (wrong !== undefined) table[name] = wrong;
+    if (wrong !== undefined || values.length === 0) continue;
+    const listed = mergeLists(sources, name);
+    lists.set(name, listed);
+    table[name] = listed.map(({ value }) => value);
+  }
+  return { table, originOf: (path) => findOrigin(path, table, sources, lists), files };
+}
+
+function readSources(files: readonly string[]): Source[] {
+  const problems: string[] = [];
+  const sources: Source[] = [];
+  for (const [rank, file] of files.entries()) {
+    try {
+      const { table, text } = parseToml(readBounded(file, MAX_BYTES));
+      let lineOf: Source["lineOf"] | undefined;
+      sources.push({
+        file,
+        rank,
+        table,
+        lineOf: (path) => {
+          lineOf ??= findTomlLines(text);
+          return lineOf(path);
+        },
+      });
+    } catch (error) {
+      problems.push(onOneLine(describeFault(file, error)));
+    }
+  }
+  if (problems.length > 0) throw new ConfigError(problems);
+  return sources;
+}
+
+function describeFault(file: string, error: unknown): string {
+  if (error instanceof FileFault) return `${shownName(file)}: the file ${error.message}`;
+  if (error instanceof TomlFault) return `${shownName(file)}${error.place}: ${error.message}`;
+  throw error;
+}
+
+/** Short where the file lies below the folder in which the program runs. */
+function shownName(file: string): string {
+  const path = relative(process.cwd(), file);
+  return path === "" || path.startsWith("..") ? file : path;
+}
+
+function mergeLists(sources: readonly Source[], name: string): Listed[] {
+  const nearer = new Set<unknown>();
+  const merged: Listed[] = [];
+  for (const source of sources) {
+    const own = source.table[name];
+    const added = (Array.isArray(own) ? own : [])
+      .map((value: unknown, index): Listed => ({ value, source, index }))
+      .filter(({ value }) => !nearer.has(idOf(value)));
+    merged.push(...added);
+    for (const { value } of added) if (idOf(value) !== undefined) nearer.add(idOf(value));
+  }
+  return merged;
+}
+
+function idOf(value: unknown): unknown {
+  return valueAt(value, ["id"]);
 }
 
 function mergeTables(below: unknown, above: unknown): unknown {
@@ -41,20 +111,33 @@ function mergeTables(below: unknown, above: unknown): unknown {
   return isTable(below) && isTable(above) ? { ...(below as object), ...(above as object) } : (above ?? below);
 }
 
-function parseToml(file: string): Record<string, unknown> {
-  let text: string;
-  try {
-    text = readFileSync(file, "utf8");
-  } catch (error) {
-    throw new ConfigError([`${file}: the file cannot be read (${(error as NodeJS.ErrnoException).code})`]);
+function findOrigin(
+  path: KeyPath,
+  merged: unknown,
+  sources: readonly Source[],
+  lists: ReadonlyMap<PropertyKey, readonly Listed[]>,
+): Origin | undefined {
+  const [name = "", index] = path;
+  const listed = typeof index === "number" ? lists.get(name)?.[index] : undefined;
+  if (listed) return originIn(listed.source, [name, listed.index, ...path.slice(2)]);
+  for (let length = path.length; length > 0; length--) {
+    const part = path.slice(0, length);
+    const having = sources.filter(({ table }) => valueAt(table, part) !== undefined);
+    const found = having.find(({ table }) => valueAt(table, part) === valueAt(merged, part)) ?? having[0];
+    if (found) return originIn(found, path);
   }
-  try {
-    return parse(text);
-  } catch (error) {
-    if (!(error instanceof TomlError)) throw error;
-    const [reason = "not TOML"] = error.message.split("\n");
-    throw new ConfigError([
-      `${basename(file)}:${error.line}:${error.column}: ${reason.replace("Invalid TOML document: ", "")}`,
-    ]);
-  }
+  return undefined;
+}
+
+function originIn(source: Source, path: KeyPath): Origin {
+  const { file, rank } = source;
+  // A getter: most origins are asked for their folder only.
+  return {
+    file: shownName(file),
+    folder: dirname(file),
+    rank,
+    get line() {
+      return source.lineOf(path);
+    },
+  };
 }

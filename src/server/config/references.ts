@@ -1,23 +1,31 @@
 /** Secrets by reference: `{ fromEnv = "NAME" }`, `{ fromFile = "path" }`, and MGP's `${NAME}` inside a string. */
-import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Environment } from "./find-config.ts";
+import { nearest } from "./nearest.ts";
+import { FileFault, readBounded } from "./read-bounded.ts";
 import { Secret } from "./secret.ts";
+import type { KeyPath } from "./toml-lines.ts";
 
 export type Resolver = {
   readonly env: Environment;
   /** Relative paths start here: the folder of the config file. */
   readonly folder: string;
+  /** The config itself, which is no secret of its own. */
+  readonly configFiles: readonly string[];
   /** Hears what cannot be resolved. Names the variable or the file, never a value. */
-  readonly onProblem: (path: string, problem: string) => void;
+  readonly onProblem: (path: KeyPath, problem: string) => void;
+  /** Hears of every file that is named, also of one that cannot be read. */
+  readonly onFile: (file: string) => void;
 };
 
+const MAX_SECRET_BYTES = 64 * 1024;
+
 /** A table of strings and references as secrets. Leaves out what has another form: the schema speaks about that. */
-export function resolveReferences(table: unknown, path: string, resolver: Resolver): Record<string, Secret> {
+export function resolveReferences(table: unknown, path: KeyPath, resolver: Resolver): Record<string, Secret> {
   const resolved: Record<string, Secret> = {};
   if (typeof table !== "object" || table === null) return resolved;
   for (const [key, value] of Object.entries(table)) {
-    const text = resolveOne(value, (problem) => resolver.onProblem(`${path}.${key}`, problem), resolver);
+    const text = resolveOne(value, (problem) => resolver.onProblem([...path, key], problem), resolver);
     if (text !== undefined) resolved[key] = new Secret(text);
   }
   return resolved;
@@ -26,18 +34,44 @@ export function resolveReferences(table: unknown, path: string, resolver: Resolv
 function resolveOne(value: unknown, onProblem: (problem: string) => void, resolver: Resolver): string | undefined {
   const readEnv = (name: string): string => {
     const found = resolver.env[name];
-    if (found === undefined) onProblem(`the environment variable ${name} is not set`);
+    if (found === undefined) onProblem(describeUnset(name, resolver.env));
     return found ?? "";
   };
   if (typeof value === "string") return value.replace(/\$\{([A-Za-z_]\w*)\}/g, (_, name: string) => readEnv(name));
   if (typeof value !== "object" || value === null) return undefined;
   const { fromEnv, fromFile } = value as { fromEnv?: unknown; fromFile?: unknown };
   if (typeof fromEnv === "string") return readEnv(fromEnv);
-  if (typeof fromFile !== "string") return undefined;
+  return typeof fromFile === "string" ? readSecretFile(fromFile, onProblem, resolver) : undefined;
+}
+
+function describeUnset(name: string, env: Environment): string {
+  const meant = nearest(name, Object.keys(env));
+  const hint = meant === undefined ? "set it before the gateway starts" : `did you mean ${JSON.stringify(meant)}?`;
+  return `the environment variable ${JSON.stringify(name)} is not set, ${hint}`;
+}
+
+/** The text of the file without its last line break, which editors add. */
+function readSecretFile(
+  named: string,
+  onProblem: (problem: string) => void,
+  { folder, configFiles, onFile }: Resolver,
+): string | undefined {
+  const file = resolve(folder, named);
+  onFile(file);
+  const complain = (what: string) => onProblem(`the file ${JSON.stringify(named)} ${what}`);
+  if (configFiles.includes(file)) {
+    complain("is the config itself; put the secret in a file of its own");
+    return undefined;
+  }
   try {
-    return readFileSync(resolve(resolver.folder, fromFile), "utf8").replace(/\r?\n$/, "");
+    const text = readBounded(file, MAX_SECRET_BYTES)
+      .toString("utf8")
+      .replace(/\r?\n$/, "");
+    if (text === "") complain("is empty");
+    return text;
   } catch (error) {
-    onProblem(`the file ${JSON.stringify(fromFile)} cannot be read (${(error as NodeJS.ErrnoException).code})`);
+    if (!(error instanceof FileFault)) throw error;
+    complain(error.message);
     return undefined;
   }
 }

@@ -10,7 +10,20 @@ const reference = z.union(
 
 const references = z.record(z.string(), reference).default({});
 
-const { cwd, timeout, idle, maxMessage, env, headers } = mcpServerShape;
+const { cwd, timeout, idle, maxMessage, listTtl, env, headers, restart } = mcpServerShape;
+
+/** MGP's own words about a server. They name nothing that an MCP server must have. */
+const mgpSchema = z
+  .strictObject({
+    extensions: z.array(z.string()).optional().describe("The extensions of MGP that the server speaks."),
+    permissions_required: z.array(z.string()).optional().describe("The permissions that it needs to work."),
+    trust_level: z.enum(["trusted", "standard", "sandboxed"]).optional().describe("How far it is trusted."),
+    restart_policy: z
+      .enum(["on_failure", "never", "always"])
+      .optional()
+      .describe('Read as `restart` where that is not given; "always" means what "on_failure" does.'),
+  })
+  .describe("MGP's own table. A server without it is plain MCP.");
 
 const about = ({ description }: z.ZodType, more = "") => `${description ?? ""}${more}`;
 
@@ -22,6 +35,11 @@ export const serverSchema = z
     headers: references.describe(about(headers, ' A value may be { fromEnv = "NAME" } or { fromFile = "path" }.')),
     timeout: durationMs.optional().describe(about(timeout)),
     idle: durationMs.optional().describe(about(idle)),
+    restart: restart
+      .unwrap()
+      .optional()
+      .describe(about(restart, ' Default: what `mgp.restart_policy` says, else "on-failure".')),
+    listTtl: durationMs.prefault("60s").describe(about(listTtl)),
     maxMessage: sizeBytes.prefault("16MiB").describe(about(maxMessage)),
     prefix: z
       .string()
@@ -31,6 +49,25 @@ export const serverSchema = z
         'What stands before the dot in the names of its tools. Default: the id. "" (one server at most): names pass as they are.',
       ),
     concurrency: z.int().min(1).default(64).describe("How many calls it gets at once; four times as many may wait."),
-    mgp: z.looseObject({}).optional().describe("MGP's own table. Kept; nothing reads it yet."),
+    breaker: z
+      .boolean()
+      .default(true)
+      .describe(
+        "Whether calls fail at once after 5 in a row were lost or 10 took too long, until one that is let through is answered.",
+      ),
+    pin: z
+      .enum(["report", "block", "off"])
+      .default("report")
+      .describe(
+        'What happens when a tool or prompt is not what it was when first seen: "report" says so in lists, log and `isthmus doctor`, "block" also holds it back until `isthmus pin accept`, "off" does not look.',
+      ),
+    mgp: mgpSchema.optional(),
   })
   .describe("Each MCP server behind the gateway.");
+
+export type ServerTable = z.output<typeof serverSchema>;
+
+/** Whether a lost server is started again: by our own key, else by MGP's. A server is never started for nothing else. */
+export function restartOf({ restart: own, mgp }: ServerTable): "on-failure" | "never" {
+  return own ?? (mgp?.restart_policy === "never" ? "never" : "on-failure");
+}

@@ -4,9 +4,13 @@
  *   node tests/conformance/fixture-2025/server.ts --port N     Streamable HTTP at /mcp; 0 picks a free port
  *   node tests/conformance/fixture-2025/server.ts --stdio      the same server on stdin and stdout
  */
+import { enableCompileCache } from "node:module";
 import { parseArgs } from "node:util";
 import { type Constructor, load, type Transport } from "../sdk.ts";
 import { createFixture } from "./fixture.ts";
+
+// On stdio one is started for each profile, while the suite waits for no more than 0.6 s.
+enableCompileCache();
 
 const { values } = parseArgs({
   options: { port: { type: "string", default: "0" }, stdio: { type: "boolean", default: false } },

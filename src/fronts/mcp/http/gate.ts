@@ -7,17 +7,29 @@ const MAX_KNOWN = 256;
 
 export type Gate = (request: HttpRequest) => "host" | "origin" | undefined;
 
-/** The gate says what is wrong with a request, or nothing. */
-export function createGate(options: { allowedHosts: readonly string[]; allowedOrigins: readonly string[] }): Gate {
-  const hosts = new Set(options.allowedHosts.map((host) => host.toLowerCase()));
-  const origins = new Set(options.allowedOrigins.map((origin) => origin.toLowerCase()));
-  const isHost = remember((host) => hosts.has(host) || isLoopback(host) || hosts.has(withoutPort(host)));
-  const isOrigin = remember((origin) => origins.has(origin) || isLoopbackOrigin(origin));
+type Allowed = { readonly allowedHosts: readonly string[]; readonly allowedOrigins: readonly string[] };
+
+/** The gate says what is wrong with a request, or nothing. Whoever puts other lists into `options` changes the gate. */
+export function createGate(options: Allowed): Gate {
+  let { isHost, isOrigin, from } = createJudges(options);
   return function gate(request) {
+    if (from.allowedHosts !== options.allowedHosts || from.allowedOrigins !== options.allowedOrigins) {
+      ({ isHost, isOrigin, from } = createJudges(options));
+    }
     const { host, origin } = request.headers;
     if (host === undefined || !isHost(host)) return "host";
     if (origin !== undefined && !isOrigin(origin)) return "origin";
     return undefined;
+  };
+}
+
+function createJudges({ allowedHosts, allowedOrigins }: Allowed) {
+  const hosts = new Set(allowedHosts.map((host) => host.toLowerCase()));
+  const origins = new Set(allowedOrigins.map((origin) => origin.toLowerCase()));
+  return {
+    from: { allowedHosts, allowedOrigins },
+    isHost: remember((host) => hosts.has(host) || isLoopback(host) || hosts.has(withoutPort(host))),
+    isOrigin: remember((origin) => origins.has(origin) || isLoopbackOrigin(origin)),
   };
 }
 

@@ -84,7 +84,9 @@ class Post implements BodyTaker {
     if (message.kind === "request") {
       const primes = revisionOf(session.protocol)?.primesStreams === true;
       const outlet = new HttpOutlet(this.#http, this.#response, this.#accepts, primes);
-      return handleRequest(this.#http.front, { session, message, outlet });
+      const { traceparent } = this.#request.headers;
+      const exchange = { session, message, outlet };
+      return handleRequest(this.#http.front, traceparent === undefined ? exchange : { ...exchange, traceparent });
     }
     if (message.kind === "response") takeAnswer(this.#http.front, session, message);
     else takeNotification(this.#http.front, session, message);

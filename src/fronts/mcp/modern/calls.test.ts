@@ -29,6 +29,22 @@ describe("a call", () => {
     expect(order.origin).toEqual({ front: "mcp", protocol: "2026-07-28", requestId: "1" });
   });
 
+  test("tells which trace its transport names, in both eras", async () => {
+    await using rig = await mcpRig();
+    rig.runs.onStart = (run) => run.write(endWith({ content: [] }));
+    await rig.send(modernCall({}, { headers: { traceparent: "00-1" } }));
+    expect(rig.runs.last.order.origin).toMatchObject({ protocol: "2026-07-28", traceparent: "00-1" });
+    await rig.send({ body: call(2), headers: { traceparent: "00-2" } });
+    expect(rig.runs.last.order.origin).toMatchObject({ traceparent: "00-2" });
+  });
+
+  test("hands on headers about arguments that the tool does not name", async () => {
+    await using rig = await mcpRig();
+    rig.runs.onStart = (run) => run.write(endWith({ content: [] }));
+    await rig.send(modernCall({}, { headers: { "Mcp-Param-Zone": "b" } }));
+    expect(rig.runs.last.order.origin.hints).toEqual({ "mcp-param-zone": "b" });
+  });
+
   test("without an event before its end is answered as JSON, with one as a stream", async () => {
     await using rig = await mcpRig();
     rig.runs.onStart = (run) => {

@@ -4,6 +4,7 @@ import {
   type Entry,
   GatewayError,
   jsonText,
+  type Origin,
   type Payload,
   payload,
   type Verb,
@@ -17,7 +18,7 @@ import type { ModernExchange } from "./exchange.ts";
 import type { ModernContext } from "./modern-context.ts";
 import { INVALID_PARAMS, type ModernError } from "./modern-errors.ts";
 import { OpenCall } from "./open-call.ts";
-import { checkParams } from "./param-check.ts";
+import { checkParams, unknownParams } from "./param-check.ts";
 import { errorFinal, finalAnswer } from "./results.ts";
 import type { About, Here } from "./round.ts";
 
@@ -130,12 +131,12 @@ export function callCompletion(context: ModernContext, exchange: ModernExchange,
   startCall(context, exchange, session, { entry, verb: "complete", input: named, about });
 }
 
-/** A method we do not know goes to the server behind us, if there is just one. False: there is not. */
+/** A method we do not know goes to the server behind us, if there is just one and all of it is shown. False: there is not. */
 export function callUnknown(context: ModernContext, exchange: ModernExchange, session: Session): boolean {
   const { message } = exchange;
   const view = context.front.catalog.view(session.catalog, session);
   const [only] = view.providers;
-  const entry = view.providers.length === 1 && only ? view.raw(only.id, message.method) : undefined;
+  const entry = view.providers.length === 1 && !view.isPartial && only ? view.raw(only.id, message.method) : undefined;
   if (!entry) return false;
   const about = plainAbout(message.method, "");
   startCall(context, exchange, session, { entry, verb: "raw", input: inputOf(exchange), about });
@@ -165,10 +166,18 @@ function startCall(context: ModernContext, exchange: ModernExchange, session: Se
   const key = `call ${++lastKey}`;
   const call = new OpenCall(front, rounds, session, about, key);
   session.addRunning(key, call);
-  const { method, id } = exchange.message;
-  const origin = { front: "mcp", protocol: session.protocol, requestId: id };
+  const { method } = exchange.message;
+  const origin = originOf(exchange, session, entry);
   const order = { entry, verb, method, input, principal: exchange.principal, session, origin, life: "bound" } as const;
   call.began(front.runs.start(about.deferral ? { ...order, mayDefer: true } : order, call), hereOf(exchange));
+}
+
+function originOf({ message, headers }: ModernExchange, session: Session, entry: Entry): Origin {
+  const origin: Origin = { front: "mcp", protocol: session.protocol, requestId: message.id };
+  const traceparent = headers?.traceparent;
+  const hints = headers && unknownParams(entry, headers);
+  if (traceparent === undefined && !hints) return origin;
+  return { ...origin, ...(traceparent !== undefined && { traceparent }), ...(hints && { hints }) };
 }
 
 function hereOf({ message, outlet, logLevel }: ModernExchange): Here {

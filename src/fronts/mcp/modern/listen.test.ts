@@ -59,6 +59,23 @@ describe("subscriptions/listen", () => {
     expect(stream.events).toHaveLength(3);
   });
 
+  test("tells of a server that was taken out, if its list was seen", async () => {
+    await using rig = await listenRig();
+    const stream = await rig.listen({ toolsListChanged: true });
+    await stream.message(0);
+    const takeOut = (version: number) => {
+      rig.catalog.current = view(version);
+      const to = { catalog: ["tool"] } as const;
+      rig.sessions.notice({ from: "gone", to, method: "catalog/changed", payload: payload("{}") });
+      rig.time.advance(50);
+    };
+    takeOut(2);
+    expect(stream.events).toHaveLength(1);
+    await rig.send(modern("tools/list"));
+    takeOut(3);
+    expect(await stream.message(1)).toMatchObject({ method: TOOLS });
+  });
+
   test("tells every listener of the caller what one profile's session alone has seen", async () => {
     await using rig = await listenRig();
     const streams = [await rig.listen({ toolsListChanged: true })];

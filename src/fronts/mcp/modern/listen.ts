@@ -4,10 +4,10 @@ import type { KeptTask } from "../../../mechanisms/runs/index.ts";
 import type { Session } from "../../../mechanisms/sessions/index.ts";
 import { LIST_CHANGED } from "../../../wire/mcp/index.ts";
 import { ownName } from "../calls.ts";
+import type { Wanted } from "../subscribe-call.ts";
 import { answerError, badParams } from "./calls.ts";
 import type { ModernExchange } from "./exchange.ts";
 import { Listener } from "./listener.ts";
-import type { Wanted } from "./listeners.ts";
 import type { ModernContext } from "./modern-context.ts";
 
 const MAX_LISTENERS = 10_000;

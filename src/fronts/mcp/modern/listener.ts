@@ -5,8 +5,9 @@ import type { RunningCall, Session } from "../../../mechanisms/sessions/index.ts
 import { answerText, notificationText } from "../../../wire/jsonrpc/index.ts";
 import { SUBSCRIPTION_ID } from "../../../wire/mcp/2026-07-28/index.ts";
 import type { FrontContext } from "../front-context.ts";
+import type { Wanted } from "../subscribe-call.ts";
 import type { ModernOutlet, OutletOwner } from "./exchange.ts";
-import type { Listeners, Wanted } from "./listeners.ts";
+import type { Listeners } from "./listeners.ts";
 import { ownResult } from "./results.ts";
 import { taskDetails } from "./task-details.ts";
 

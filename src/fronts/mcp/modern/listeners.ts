@@ -5,19 +5,15 @@
  *  1. A listener is in `#bySession` from its acknowledgement to its end.
  *  2. `#shares` counts the listeners of a session that want a resource; the server hears of the first and the last.
  */
-import { type Entry, jsonText, type ListedKind, type Notice, payload, type Reader } from "../../../contract/index.ts";
+import type { ListedKind, Notice } from "../../../contract/index.ts";
 import type { Session, Subscription } from "../../../mechanisms/sessions/index.ts";
 import { LIST_CHANGED } from "../../../wire/mcp/index.ts";
 import type { FrontContext } from "../front-context.ts";
 import { stampOf } from "../lists.ts";
+import { callSubscribe, type Wanted } from "../subscribe-call.ts";
 import type { Listener } from "./listener.ts";
 
-const SUBSCRIBE_MS = 10_000;
-
 type Share = { count: number; readonly isAccepted: Promise<boolean> };
-
-/** A resource that a listener wants to hear about, and where it is. */
-export type Wanted = { readonly entry: Entry; readonly subscription: Subscription };
 
 export class Listeners {
   readonly #front: FrontContext;
@@ -53,7 +49,7 @@ export class Listeners {
     }
     // It stands before the call is made: the first update may come before its answer.
     this.#front.sessions.subscribe(session, wanted.subscription);
-    const isAccepted = this.#call(session, wanted, "resources/subscribe");
+    const isAccepted = callSubscribe(this.#front, session, wanted, "resources/subscribe");
     this.#shares.set(key, { count: 1, isAccepted });
     return isAccepted;
   }
@@ -66,26 +62,9 @@ export class Listeners {
     this.#front.sessions.unsubscribe(session, wanted.subscription);
     if (session.isEnded) return;
     void share.isAccepted.then((isAccepted) => {
-      if (isAccepted && !this.#shares.has(key)) void this.#call(session, wanted, "resources/unsubscribe");
+      if (isAccepted && !this.#shares.has(key))
+        void callSubscribe(this.#front, session, wanted, "resources/unsubscribe");
     });
-  }
-
-  #call(session: Session, { entry, subscription }: Wanted, method: string): Promise<boolean> {
-    const { promise, resolve } = Promise.withResolvers<boolean>();
-    const reader: Reader = {
-      keeps: false,
-      take(event) {
-        if (event.type === "end") resolve(event.outcome === "result");
-        else if (event.type === "error") resolve(false);
-        return true;
-      },
-    };
-    const input = payload(`{"uri":${jsonText(subscription.own)}}`);
-    const origin = { front: "mcp", protocol: session.protocol, requestId: "null" };
-    const { principal } = session;
-    const call = { verb: "subscribe", method, input, principal, session, origin, life: "detached" } as const;
-    this.#front.runs.start({ entry, ...call, timeoutMs: SUBSCRIBE_MS }, reader);
-    return promise;
   }
 
   /** A resource has changed that somebody with this session subscribed to. */
@@ -111,10 +90,12 @@ export class Listeners {
   #changedKinds(session: Session, notice: Notice): ListedKind[] {
     if (!("catalog" in notice.to)) return [];
     const view = this.#front.catalog.view(session.catalog, session);
-    if (!view.providers.some(({ id }) => id === notice.from)) return [];
+    const isShown = view.providers.some(({ id }) => id === notice.from);
     return notice.to.catalog.filter((kind) => {
       const stamp = stampOf(view.list(kind));
-      if (session.seen?.[kind] === stamp) return false;
+      const seen = session.seen?.[kind];
+      // A server that was taken out is missing from what was seen before, and only there.
+      if (seen === stamp || (seen === undefined && !isShown)) return false;
       session.seen ??= {};
       session.seen[kind] = stamp;
       return true;

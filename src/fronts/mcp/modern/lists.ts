@@ -6,7 +6,7 @@ import { SERVER_INFO } from "../../../wire/mcp/2026-07-28/index.ts";
 import type { ListRoute } from "../../../wire/mcp/index.ts";
 import { encodeCursor } from "../cursor.ts";
 import type { FrontContext } from "../front-context.ts";
-import { LARGE, stampOf, startOf, troublesOf } from "../lists.ts";
+import { LARGE, stampOf, startOf, troublesOf, withPins } from "../lists.ts";
 import type { ModernExchange } from "./exchange.ts";
 import { INVALID_PARAMS } from "./modern-errors.ts";
 
@@ -22,6 +22,7 @@ export function answerModernList(
 ): void {
   const view = front.catalog.view(session.catalog, session);
   const list = view.list(route.kind);
+  front.catalog.listed(session.catalog, session, route.kind);
   const start = startOf(front, list, route, message);
   if (start === undefined) {
     const text = "The cursor is not valid any more; list again from the start";
@@ -68,7 +69,8 @@ function pageText(
   for (const [key, json] of OUR_WORDS) result = result.splice([key], json);
   result = result.splice(["_meta", SERVER_INFO], jsonText(front.config.serverInfo));
   const troubles = troublesOf(view);
-  return troubles === undefined ? result.text : spliceText(result.text, ["_meta", "dev.isthmus/servers"], troubles);
+  const text = withPins(result.text, list);
+  return troubles === undefined ? text : spliceText(text, ["_meta", "dev.isthmus/servers"], troubles);
 }
 
 const OUR_WORDS: readonly (readonly [string, string])[] = [

@@ -23,6 +23,25 @@ export function checkParams(entry: Entry, input: Payload, headers: HttpRequest["
   return undefined;
 }
 
+const PREFIX = "mcp-param-";
+
+/** Headers about arguments that the tool does not speak of: whoever stands behind us may know them. Mostly undefined. */
+export function unknownParams(
+  entry: Entry,
+  headers: HttpRequest["headers"],
+): Readonly<Record<string, string>> | undefined {
+  let unknown: Record<string, string> | undefined;
+  // Runs for every call: makes no list of the headers.
+  for (const name in headers) {
+    const value = name.startsWith(PREFIX) && Object.hasOwn(headers, name) ? headers[name] : undefined;
+    if (value === undefined) continue;
+    if (annotated(entry.primitive).some((known) => PREFIX + known.name.toLowerCase() === name)) continue;
+    unknown ??= {};
+    unknown[name] = value;
+  }
+  return unknown;
+}
+
 /** An annotation that is not valid is nobody's: the tool is then served as if it had none. */
 function annotated(primitive: Primitive): readonly ParamHeader[] {
   const known = KNOWN.get(primitive);

@@ -32,6 +32,11 @@ export class Listening {
     this.#modern = modern;
   }
 
+  /** The server has acknowledged that we listen. */
+  get isHeard(): boolean {
+    return this.#current !== undefined;
+  }
+
   /** Listens for changes of lists and of these resources. Resolves when the server has acknowledged, or will not. */
   async update(uris: readonly string[]): Promise<void> {
     this.#uris = uris;

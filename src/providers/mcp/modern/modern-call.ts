@@ -60,7 +60,9 @@ export class ModernCall {
   }
 
   #onInputRequired(message: Message, session: UpstreamSession): void {
-    if (isModern(this.#running.call)) return this.#running.endWith(message.body, "input");
+    const { call } = this.#running;
+    const isCallers = isModern(call) && !session.context.taskTools.mayOutlast(call, session);
+    if (isCallers) return this.#running.endWith(message.body, "input");
     this.#rounds ??= new InputRounds(this.#running, session, (params) => {
       this.#running.params = params;
       this.#wasRepeated = false;

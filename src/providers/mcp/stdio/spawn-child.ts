@@ -67,20 +67,22 @@ const DRAIN_MS = 500;
 export function spawnChild(options: ChildOptions): Child {
   const { command, watchdog, graceMs = 2000 } = options;
   let started: ChildProcessWithoutNullStreams;
-  watchdog.prepare();
+  const mark = watchdog.announce();
   try {
     started = spawn(command, [...options.args], {
       stdio: "pipe",
       detached: true, // a group of its own, which `kill` and the watchdog can signal as a whole
-      env: childEnvironment(options.parentEnv, options.env),
+      env: { ...childEnvironment(options.parentEnv, options.env), ...mark },
       ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
     });
   } catch (cause) {
+    watchdog.watch(undefined);
     setImmediate(() => options.onExit({ code: null, signal: null, error: describeSpawnError(options, cause) }));
     return neverStarted;
   }
   // Out of file descriptors: there are no pipes, and the error comes as an event.
   if ((started.stdin as unknown) === undefined) {
+    watchdog.watch(undefined);
     started.once("error", (cause) =>
       options.onExit({ code: null, signal: null, error: describeSpawnError(options, cause) }),
     );
@@ -88,7 +90,7 @@ export function spawnChild(options: ChildOptions): Child {
   }
   const child = started;
   const { pid, stdin, stdout, stderr } = child;
-  if (pid !== undefined) watchdog.watch(pid);
+  watchdog.watch(pid);
 
   let exit: ChildExit | undefined; // set once the process itself has ended
   let reason: Error | undefined;

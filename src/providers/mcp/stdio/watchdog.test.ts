@@ -56,10 +56,22 @@ describe("createWatchdog", () => {
     expect(membersOf(kept)).toBe(1);
   });
 
+  test("finds a child that was announced and whose group it was never told, with what that started", async () => {
+    const [watchdog, other] = [createWatchdog(), sleeper()];
+    const mark = watchdog.announce();
+    const child = spawn("/bin/sh", ["-c", "sleep 1000 & sleep 1000"], { detached: true, stdio: "ignore", env: mark });
+    const pid = child.pid as number;
+    cleanups.push(() => child.kill("SIGKILL"));
+    await vi.waitFor(() => expect(membersOf(pid)).toBe(3));
+    watchdog.close();
+    await vi.waitFor(() => expect(membersOf(pid)).toBe(0), { timeout: 5000 });
+    expect(membersOf(other)).toBe(1);
+  });
+
   test("starts nothing before the first child and one process for many", async () => {
     const watchdog = createWatchdog();
     expect(watchdog.pid).toBeUndefined();
-    watchdog.prepare();
+    watchdog.announce();
     const pid = watchdog.pid as number;
     watchdog.watch(sleeper());
     watchdog.watch(sleeper());

@@ -6,18 +6,21 @@
  * registered gets SIGTERM, and SIGKILL after two seconds. Groups that ended are not registered any more, so a reused
  * process id is never hit.
  *
- * What remains open: a gateway that is killed between the start of a child and the write of its "+pgid", a matter of
- * microseconds. Such a child still sees the end of its standard input.
+ * Before a child starts, "?mark" announces it: the child bears the mark in its environment, and "!mark" is written with
+ * its group. A mark that is still open when the pipe ends belongs to a child whose group nobody could tell any more: it,
+ * and what it started, is found by its mark (on Linux; elsewhere such a child sees only the end of its standard input).
  */
 
 import type { ChildProcess } from "node:child_process";
 import { spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import type { Socket } from "node:net";
 
 export interface Watchdog {
-  /** Starts the process if needed. To be called before a child is spawned, so that `watch` right after is one write. */
-  prepare(): void;
-  watch(pgid: number): void;
+  /** A child is about to be spawned, and must have this in its environment. Starts the process if needed. */
+  announce(): Readonly<Record<string, string>>;
+  /** The child that was announced last has this group; undefined: it could not start. */
+  watch(pgid: number | undefined): void;
   unwatch(pgid: number): void;
   /** The process of the watchdog, while it runs. */
   readonly pid: number | undefined;
@@ -25,16 +28,29 @@ export interface Watchdog {
   close(): void;
 }
 
+/** The variable by which a child is found before its group is known. */
+const MARK = "ISTHMUS_CHILD";
+
 // POSIX sh. It ignores the signals a terminal or an init system sends to everyone: it has to outlive the gateway.
 const SCRIPT = `
 trap '' HUP INT QUIT TERM PIPE
 groups=' '
+marks=' '
 while read -r line; do
   id=\${line#?}
   case $line in
     +*) groups="$groups$id " ;;
+    '?'*) marks="$marks$id " ;;
+    '!'*) case $marks in *" $id "*) before=\${marks%% $id *} after=\${marks#* $id }; marks="$before $after" ;; esac ;;
     -*) case $groups in *" $id "*) before=\${groups%% $id *} after=\${groups#* $id }; groups="$before $after" ;; esac ;;
   esac
+done
+for mark in $marks; do
+  for environ in /proc/[0-9]*/environ; do
+    tr '\\0' '\\n' < "$environ" | grep -qx "${MARK}=$mark" || continue
+    id=\${environ#/proc/} id=\${id%/environ}
+    kill -s KILL "$id"
+  done
 done
 for id in $groups; do kill -s TERM -- "-$id"; done
 for pause in 1 1; do
@@ -51,6 +67,7 @@ const MIN_LIFE_MS = 1000;
 /** Starts nothing until the first child. */
 export function createWatchdog(): Watchdog {
   const groups = new Set<number>();
+  let mark = "";
   let helper: ChildProcess | undefined;
   let startedAt = 0;
   let isClosed = false;
@@ -88,12 +105,17 @@ export function createWatchdog(): Watchdog {
   }
 
   return {
-    prepare,
-    watch(pgid) {
-      if (groups.has(pgid)) return;
+    announce() {
       prepare();
-      groups.add(pgid);
-      tell(`+${pgid}`);
+      mark = randomUUID();
+      tell(`?${mark}`);
+      return { [MARK]: mark };
+    },
+    watch(pgid) {
+      prepare();
+      const isNew = pgid !== undefined && !groups.has(pgid);
+      if (isNew) groups.add(pgid);
+      tell(`${isNew ? `+${pgid}\n` : ""}!${mark}`);
     },
     unwatch(pgid) {
       if (groups.delete(pgid)) tell(`-${pgid}`);

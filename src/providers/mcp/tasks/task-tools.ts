@@ -33,6 +33,11 @@ export class TaskTools {
     return method === "tools/call" && this.#required?.has(target.name) === true;
   }
 
+  /** The caller may be sent away with a task of the gateway's at any moment: from then on only we can go on with the call. */
+  mayOutlast({ method, mayDefer }: Call, { modern }: UpstreamSession): boolean {
+    return this.#isAuto && mayDefer === true && method === "tools/call" && modern?.hasTasks === false;
+  }
+
   /** The offers with what clients have to know of them. */
   learn(offers: readonly Offer[], session: UpstreamSession): readonly Offer[] {
     return offers.map((offer) => (offer.kind === "tool" ? this.#learnTools(offer, session) : offer));

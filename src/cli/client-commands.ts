@@ -1,0 +1,67 @@
+/** The verbs that speak to a gateway: the one that runs, else one of their own. */
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { configOption, jsonOption } from "./common-options.ts";
+
+export function addClientCommands(program: Command): void {
+  program
+    .command("list")
+    .description("Lists the tools that can be called, and what is wrong with which server.")
+    .option("--server <id>", "only what this server offers")
+    .option("--resources", "resources and their templates instead of tools")
+    .option("--prompts", "prompts instead of tools")
+    .addOption(urlOption())
+    .addOption(configOption())
+    .addOption(jsonOption())
+    .action(async (options) => (await import("./verbs/list.ts")).list(options));
+
+  program
+    .command("call")
+    .argument("<name>", "the name of a tool, as list shows it")
+    .argument("[arguments...]", "key=value for each argument, or one JSON object")
+    .description(
+      "Calls a tool. Progress goes to standard error, the result to standard output; Ctrl-C cancels the call.",
+    )
+    .option(
+      "--questions",
+      "let the tool ask on this terminal; every server then opens a session for this call alone. Without it, only tools that are hidden otherwise may ask",
+    )
+    .option("--no-questions", "let no tool ask")
+    .addOption(urlOption())
+    .addOption(configOption())
+    .addOption(jsonOption("print the whole result as one line of JSON"))
+    .action(async (name, words, options) => (await import("./verbs/call.ts")).call(name, words, options));
+
+  program
+    .command("search")
+    .argument("<words...>", "words of the name, the title or the description")
+    .description("Finds tools, prompts and resources by words; the best match comes first.")
+    .option("--limit <count>", "how many to show", parseCount, 10)
+    .addOption(urlOption())
+    .addOption(configOption())
+    .addOption(jsonOption())
+    .action(async (words, options) => (await import("./verbs/search.ts")).search(words, options));
+
+  program
+    .command("trace")
+    .argument("[call]", "the id of a call; without it, the last 20 are listed")
+    .description("Shows how a recent call went through a running gateway, every step with its time.")
+    .addOption(urlOption())
+    .addOption(configOption())
+    .addOption(jsonOption())
+    .action(async (callId, options) => (await import("./verbs/trace.ts")).trace(callId, options));
+
+  program
+    .command("complete", { hidden: true })
+    .argument("<what>", "tool or server")
+    .description("Prints words for a shell that completes.")
+    .action(async (what) => (await import("./verbs/complete.ts")).complete(what));
+}
+
+function urlOption(): Option {
+  return new Option("--url <url>", "where the gateway is; without it, where the config listens");
+}
+
+function parseCount(text: string): number {
+  if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError("Expected a whole number from 1.");
+  return Number(text);
+}

@@ -1,0 +1,25 @@
+import type { JsonObject } from "../json.ts";
+
+/** A way to an MCP server: messages go out, and whatever comes back is heard. */
+export interface Channel {
+  /** Resolves when the message was taken. Rejects with NoAnswer when nobody is there. */
+  send(message: JsonObject): Promise<void>;
+  /** The revision that was agreed on, for transports that must repeat it. */
+  agree(version: string): void;
+  /** Safe to call twice. */
+  close(): Promise<void>;
+}
+
+export type Hear = (message: JsonObject) => void;
+
+/** Nobody is there, or whoever is there does not speak MCP. */
+export class NoAnswer extends Error {
+  override readonly name = "NoAnswer";
+  /** Nothing listens, as against something that answers wrongly. */
+  readonly isNobody: boolean;
+
+  constructor(message: string, isNobody: boolean) {
+    super(message);
+    this.isNobody = isNobody;
+  }
+}

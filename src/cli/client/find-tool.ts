@@ -1,0 +1,62 @@
+/** The tool that a call means, on a connection that may call it. */
+import { nearest } from "../../server/config/nearest.ts";
+import { Ending } from "../ending.ts";
+import type { Connection } from "./connect.ts";
+import { type Listing, listOffers, type Offered } from "./offers.ts";
+
+export type FoundTool = { readonly connection: Connection; readonly tool: Offered; readonly canAsk: boolean };
+
+export type FindOptions = {
+  /** Opens a connection whose client can be asked questions, or one that shares its upstream sessions with others. */
+  readonly open: (canAsk: boolean) => Promise<Connection>;
+  /** Whether there is somebody to ask. */
+  readonly hasTerminal: boolean;
+  /** Whether the tool may ask: yes, no, or only when it is not offered otherwise. */
+  readonly questions: boolean | undefined;
+};
+
+/**
+ * A client that can be asked has upstream sessions of its own: every server starts once more for it. So the first look is
+ * without; servers that offer a tool only to who can be asked are looked at again. Throws Ending.
+ */
+export async function findTool(name: string, { open, hasTerminal, questions }: FindOptions): Promise<FoundTool> {
+  const first = await look(name, open, hasTerminal && questions === true);
+  if ("tool" in first) return first;
+  const mayAsk = hasTerminal && questions === undefined && suggest(name, first.listing) === "";
+  const second = mayAsk ? await look(name, open, true) : first;
+  if ("tool" in second) return second;
+  throw describeMissing(name, second.listing);
+}
+
+async function look(
+  name: string,
+  open: FindOptions["open"],
+  canAsk: boolean,
+): Promise<FoundTool | { readonly listing: Listing }> {
+  const connection = await open(canAsk);
+  let tool: Offered | undefined;
+  try {
+    const listing = await listOffers(connection, ["tool"]);
+    tool = listing.offers.find((offer) => offer.name === name);
+    return tool ? { connection, tool, canAsk } : { listing };
+  } finally {
+    if (!tool) await connection.close();
+  }
+}
+
+/** What was probably meant; "" for nothing near. */
+function suggest(name: string, { offers }: Listing): string {
+  const names = offers.map((offer) => offer.name);
+  const meant = nearest(name, names);
+  const ends = names.filter((one) => one.endsWith(`.${name}`) || one.endsWith(`__${name}`));
+  return (meant === undefined ? ends : [meant]).map((one) => `"${one}"`).join(" or ");
+}
+
+function describeMissing(name: string, listing: Listing): Ending {
+  const hint = suggest(name, listing);
+  const broken = listing.troubles.map(([id, status]) => `${id} is ${status}`).join(", ");
+  return new Ending("callFailed", [
+    `no tool is called ${JSON.stringify(name)}; ${hint ? `did you mean ${hint}?` : '"isthmus list" shows all of them'}`,
+    ...(broken ? [`some servers are missing: ${broken}; "isthmus doctor" says why`] : []),
+  ]);
+}

@@ -1,0 +1,39 @@
+/** A gateway in this process, spoken to as `isthmus stdio` is: one message per line, through memory instead of pipes. */
+import { createInterface } from "node:readline";
+import { PassThrough } from "node:stream";
+import type { Gateway } from "../../server/gateway.ts";
+import { isObject, type JsonObject, parseJson } from "../json.ts";
+import type { Channel, Hear } from "./channel.ts";
+
+export class MemoryChannel implements Channel {
+  readonly #gateway: Gateway;
+  readonly #input = new PassThrough();
+  #closing: Promise<void> | undefined;
+
+  constructor(gateway: Gateway, hear: Hear) {
+    this.#gateway = gateway;
+    const output = new PassThrough();
+    createInterface({ input: output }).on("line", (line) => {
+      const message = parseJson(line);
+      if (isObject(message)) hear(message);
+    });
+    void gateway.serveStdio({ input: this.#input, output, catalog: "" });
+  }
+
+  agree(): void {}
+
+  send(message: JsonObject): Promise<void> {
+    this.#input.write(`${JSON.stringify(message)}\n`);
+    return Promise.resolve();
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#end();
+    return this.#closing;
+  }
+
+  #end(): Promise<void> {
+    this.#input.end();
+    return this.#gateway.close();
+  }
+}

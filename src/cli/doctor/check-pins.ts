@@ -1,0 +1,24 @@
+/** Tools and prompts that are not what they were when they were first seen. */
+import type { PinReport } from "../../server/pin-file-of.ts";
+import { type Finding, ok, problem, warning } from "./finding.ts";
+
+const SHOWN = 5;
+
+/** `report`: undefined when nothing is remembered. */
+export function describePins(report: PinReport | undefined): Finding[] {
+  if (!report) return [];
+  if (report.problem !== undefined)
+    return [problem("pins", report.problem, "move the file away; it is then made anew")];
+  const changed = report.pins.filter(({ changes, mode }) => changes.length > 0 && mode !== undefined && mode !== "off");
+  if (changed.length === 0) return [ok("pins", `${report.pins.length} pinned, none has changed`)];
+  const held = changed.filter(({ mode }) => mode === "block").length;
+  const names = changed.slice(0, SHOWN).map(({ name }) => name);
+  const rest = changed.length > SHOWN ? ` and ${changed.length - SHOWN} more` : "";
+  return [
+    warning(
+      "pins",
+      `changed since first seen${held > 0 ? ` (${held} held back)` : ""}: ${names.join(", ")}${rest}`,
+      '"isthmus pin list" shows what has changed, "isthmus pin accept <name>" accepts it',
+    ),
+  ];
+}

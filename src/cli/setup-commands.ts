@@ -1,0 +1,61 @@
+/** The verbs that write or look at the config. */
+import { Argument, type Command, Option } from "commander";
+import { configOption, jsonOption } from "./common-options.ts";
+import { CLIENTS } from "./import/client-files.ts";
+import { SHELLS } from "./verbs/completion.ts";
+
+export function addSetupCommands(program: Command): void {
+  program
+    .command("add")
+    .argument("<id>", "what the server is to be called")
+    .argument("[command...]", "after --, the command that starts it")
+    .description("Adds a server to the config; the rest of the file stays as it is.")
+    .usage("[options] <id> (--url <url> | -- <command> [args...])")
+    .option("--url <url>", "the endpoint of a server that is reached over HTTP")
+    .option("--sse", "the server speaks HTTP+SSE of 2024-11-05")
+    .option("--env <name[=value]>", "a variable of its environment; without a value it is taken from ours", collect)
+    .option("--header <name=value>", "a header that its requests carry", collect)
+    .option("--prefix <prefix>", "what stands before the dot in the names of its tools")
+    .addOption(configOption())
+    .addOption(jsonOption())
+    .action(async (id, words, options) => (await import("./verbs/add.ts")).add(id, words, options));
+
+  program
+    .command("import")
+    .argument(
+      "[source]",
+      `a file, or one of ${Object.keys(CLIENTS).join(", ")}; without it, every known file that is there`,
+    )
+    .description(
+      "Takes over the servers of MCP clients (mcpServers, VS Code, server.json). Secrets move to files that only you can read.",
+    )
+    .option("--dry-run", "show what would be written, and write nothing")
+    .addOption(
+      new Option("--connect [how]", "point the client at Isthmus; its file is kept beside it")
+        .choices(["stdio", "url"])
+        .preset("stdio"),
+    )
+    .option("--undo", "put the client's file back as it was, byte for byte")
+    .addOption(configOption())
+    .addOption(jsonOption())
+    .action(async (source, options) => (await import("./verbs/import.ts")).importServers(source, options));
+
+  program
+    .command("doctor")
+    .description("Looks at Node, the config, the port, each server and the clients, and says what to do.")
+    .option("--timeout <duration>", "how long each server may take to start", "10s")
+    .addOption(configOption())
+    .addOption(jsonOption())
+    .action(async (options) => (await import("./verbs/doctor.ts")).doctor(options));
+
+  program
+    .command("completion")
+    .addArgument(new Argument("<shell>", "the shell to print it for").choices(SHELLS))
+    .description("Prints a script that completes verbs, options and names: source <(isthmus completion bash)")
+    .addOption(jsonOption())
+    .action(async (shell, options) => (await import("./verbs/completion.ts")).completion(shell, program, options));
+}
+
+function collect(word: string, before: readonly string[] = []): readonly string[] {
+  return [...before, word];
+}

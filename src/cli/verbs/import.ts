@@ -1,0 +1,96 @@
+import {
+  type ConfigFile,
+  openConfigFile,
+  textWith,
+  unsetVariables,
+  writeConfigFile,
+} from "../config-file/config-file.ts";
+import { Ending } from "../ending.ts";
+import { replaceWithBackup } from "../import/backup.ts";
+import { CLIENTS } from "../import/client-files.ts";
+import { type ImportSource, planSources } from "../import/plan-sources.ts";
+import { type OurEntry, ourCommand, pointAtUs } from "../import/point-at-us.ts";
+import { type ImportReport, importLines } from "../import/report.ts";
+import { writeSecrets } from "../import/secret-files.ts";
+import { undoImport } from "../import/undo-import.ts";
+import { outputWidth, print, printJson, say } from "../output/console.ts";
+
+export type ImportOptions = {
+  readonly config?: string;
+  readonly dryRun?: boolean;
+  /** True: as a command. */
+  readonly connect?: boolean | string;
+  readonly undo?: boolean;
+  readonly json?: boolean;
+};
+
+/** Takes over the servers of other clients, and points those at the gateway when asked to. */
+export function importServers(word: string | undefined, options: ImportOptions): void {
+  const file = openConfigFile(options);
+  if (options.undo) return undoImport(word, file.env, options.json ?? false);
+  const sources = planSources(word, file);
+  checkSources(sources, word, options);
+  const servers = sources.flatMap(({ plan }) => plan.servers.flatMap(({ server }) => server ?? []));
+  const text = servers.length > 0 ? textWith(file, servers) : file.text;
+  if (!options.dryRun && servers.length > 0) writeAll(file, sources, text);
+  const connected = options.connect ? sources.map((source) => connectSource(source, file, options)) : [];
+  for (const name of unsetVariables(servers, file.env))
+    say(`set ${name} before the gateway starts; it is not set here`);
+  const report: ImportReport = {
+    sources: sources.map(({ place: { client, file: path }, plan }) => ({ client, file: path, servers: plan.servers })),
+    config: file.path,
+    added: servers.map(({ id }) => id),
+    isDryRun: options.dryRun ?? false,
+    text: text.slice(file.text.length).trim(),
+    connected,
+  };
+  if (options.json) printJson(report);
+  else for (const line of importLines(report, outputWidth())) print(line);
+}
+
+function checkSources(sources: readonly ImportSource[], word: string | undefined, { connect }: ImportOptions): void {
+  if (sources.length === 0) {
+    const known = Object.keys(CLIENTS).join(", ");
+    const nothing =
+      word === undefined ? "no client's file was found here" : `${word}: no file of this client was found here`;
+    throw new Ending("file", [`${nothing}; name a file, or one of ${known}`]);
+  }
+  if (!connect) return;
+  if (sources.length > 1) {
+    const files = sources.map(({ place }) => place.file).join(", ");
+    throw new Ending("usage", [`--connect changes one file, found ${sources.length}; name one of ${files}`]);
+  }
+  const stranger = sources.find(({ document }) => document.path === undefined);
+  if (stranger) throw new Ending("usage", [`--connect: ${stranger.place.file} belongs to no client`]);
+}
+
+/** The secrets first: a gateway that follows the config must find them. */
+function writeAll(file: ConfigFile, sources: readonly ImportSource[], text: string): void {
+  const takeBack = writeSecrets(
+    file.folder,
+    sources.flatMap(({ plan }) => plan.secrets),
+  );
+  try {
+    writeConfigFile(file, text);
+  } catch (error) {
+    takeBack();
+    throw error;
+  }
+}
+
+function connectSource(
+  { place, document, plan }: ImportSource,
+  file: ConfigFile,
+  options: ImportOptions,
+): ImportReport["connected"][number] {
+  const kept = plan.servers.filter(({ isOnlyThere }) => isOnlyThere).map(({ name }) => name);
+  const after = pointAtUs(document, ourEntry(file, options), kept);
+  const isDone = options.dryRun || after === document.text;
+  const backup = isDone ? undefined : replaceWithBackup(place.file, document.text, after, new Date());
+  return { file: place.file, backup, kept, text: after };
+}
+
+function ourEntry(file: ConfigFile, { connect }: ImportOptions): OurEntry {
+  if (connect === "url") return { url: `http://${file.listen}/mcp` };
+  return ourCommand(process.argv[1] ?? "", file.env, file.path);
+}

@@ -1,0 +1,79 @@
+/** What differs between two configs, and what of it a gateway that runs can take over. */
+import type { Config, GatewayConfig, ServerConfig } from "./config.ts";
+import type { Problem } from "./problem.ts";
+import { Secret } from "./secret.ts";
+
+/** The settings of `[gateway]` that change while the gateway runs. A new one is fixed until it stands here. */
+const LIVE: ReadonlySet<string> = new Set<keyof GatewayConfig>([
+  "naming",
+  "sessions",
+  "allowedHosts",
+  "allowedOrigins",
+  "pageSize",
+  "maxBodyBytes",
+  "timeoutMs",
+  "drainMs",
+  "state",
+]);
+
+/** Settings that only a new process takes. */
+export function checkReload(running: Config, next: Config): Problem[] {
+  const text = "cannot change while the gateway runs; restart to change it";
+  const problems = changedSettings(running.gateway, next.gateway)
+    .filter((name) => !LIVE.has(name))
+    .map((name): Problem => ({ path: ["gateway", name], text }));
+  if (comparable(running.telemetry) !== comparable(next.telemetry)) problems.push({ path: ["telemetry"], text });
+  return problems;
+}
+
+/** What another config changes: ids of servers, and names of settings of `[gateway]`. */
+export type ConfigDifference = {
+  readonly added: readonly string[];
+  readonly changed: readonly string[];
+  readonly removed: readonly string[];
+  readonly settings: readonly string[];
+};
+
+export function compareConfigs(running: Config, next: Config): ConfigDifference {
+  const before = new Map(running.servers.map((server) => [server.id, server]));
+  const after = new Map(next.servers.map((server) => [server.id, server]));
+  return {
+    added: [...after.keys()].filter((id) => !before.has(id)),
+    changed: next.servers
+      .filter((server) => !isSameServer(before.get(server.id) ?? server, server))
+      .map(({ id }) => id),
+    removed: [...before.keys()].filter((id) => !after.has(id)),
+    settings: changedSettings(running.gateway, next.gateway),
+  };
+}
+
+/** The names of the settings that differ. */
+function changedSettings(running: GatewayConfig, next: GatewayConfig): string[] {
+  const before: Readonly<Record<string, unknown>> = running;
+  const after: Readonly<Record<string, unknown>> = next;
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+  return [...names].filter((name) => comparable(before[name]) !== comparable(after[name]));
+}
+
+/** Whether a server may go on as it is. How its calls and its offers are judged is no part of it: that changes in place. */
+function isSameServer(running: ServerConfig, next: ServerConfig): boolean {
+  return comparable(withoutJudging(running)) === comparable(withoutJudging(next));
+}
+
+function withoutJudging({ timeout: _a, timeoutMs: _b, breaker: _c, pin: _d, ...rest }: ServerConfig): object {
+  return rest;
+}
+
+/** Secrets count by what they hold, tables whatever the order of their keys. */
+function comparable(value: unknown): string {
+  return JSON.stringify(unfold(value)) ?? "undefined";
+}
+
+function unfold(value: unknown): unknown {
+  if (value instanceof Secret) return { secret: value.reveal() };
+  if (Array.isArray(value)) return value.map(unfold);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.entries(value)
+    .map(([key, inner]): [string, unknown] => [key, unfold(inner)])
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+}

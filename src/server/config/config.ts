@@ -1,0 +1,52 @@
+/** The config in its one internal form: units settled, references resolved, paths absolute. */
+import type { Naming } from "../../contract/index.ts";
+import type { McpTransportKind } from "../../providers/mcp/mcp-config.ts";
+import type { LogLevel } from "../log-level.ts";
+import type { CatalogConfig } from "./catalog-config.ts";
+import type { ListenAddress } from "./listen-address.ts";
+import type { Secret } from "./secret.ts";
+import type { ServerTable } from "./server-config.ts";
+
+export type ServerConfig = Omit<ServerTable, "env" | "headers" | "cwd" | "transport" | "restart"> & {
+  readonly transport: McpTransportKind;
+  readonly restart: "on-failure" | "never";
+  readonly segment: string;
+  readonly cwd: string;
+  readonly timeoutMs: number;
+  readonly env: Readonly<Record<string, Secret>>;
+  readonly headers: Readonly<Record<string, Secret>>;
+};
+
+export type GatewayConfig = {
+  readonly listen: ListenAddress;
+  readonly naming: Naming;
+  readonly sessions: "auto" | "stateful";
+  readonly allowedHosts: readonly string[];
+  readonly allowedOrigins: readonly string[];
+  readonly sse: boolean;
+  readonly pageSize: number | undefined;
+  readonly maxBodyBytes: number;
+  readonly timeoutMs: number;
+  readonly inputTimeoutMs: number;
+  readonly sessionIdleMs: number;
+  readonly resumeWindowMs: number;
+  readonly drainMs: number;
+  readonly logLevel: LogLevel;
+  /** Where the gateway keeps what it must remember; unset: nowhere. */
+  readonly state?: string;
+  /** What seals the state that clients bring back; unset: random. */
+  readonly sealKey?: Secret;
+};
+
+export type TelemetryConfig = {
+  /** Unset: nothing is exported. */
+  readonly endpoint?: string;
+  readonly headers: Readonly<Record<string, Secret>>;
+};
+
+export type Config = {
+  readonly gateway: GatewayConfig;
+  readonly servers: readonly ServerConfig[];
+  readonly catalogs: readonly CatalogConfig[];
+  readonly telemetry: TelemetryConfig;
+};

@@ -1,0 +1,23 @@
+/** The `[telemetry]` table: where traces go. */
+import * as z from "zod";
+
+const reference = z.union(
+  [z.string(), z.strictObject({ fromEnv: z.string() }), z.strictObject({ fromFile: z.string() })],
+  { error: 'expected a string, { fromEnv = "NAME" } or { fromFile = "path" }' },
+);
+
+export const telemetrySchema = z
+  .strictObject({
+    otlp: z
+      .string()
+      .refine((text) => /^https?:\/\//.test(text) && URL.canParse(text), { error: "expected an http(s) URL" })
+      .optional()
+      .describe(
+        "The collector that traces are sent to by OTLP over HTTP; `/v1/traces` is added. Unset: OTEL_EXPORTER_OTLP_ENDPOINT of the environment, else nothing is exported and `traceparent` passes untouched.",
+      ),
+    headers: z
+      .record(z.string(), reference)
+      .default({})
+      .describe('Headers for the collector. A value may be { fromEnv = "NAME" } or { fromFile = "path" }.'),
+  })
+  .describe("Traces of calls, for an OpenTelemetry collector.");

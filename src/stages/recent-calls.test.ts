@@ -1,0 +1,41 @@
+import { describe, expect, test } from "vitest";
+import { type FinishedCall, RecentCalls } from "./recent-calls.ts";
+
+function finished(callId: string, timing?: FinishedCall["timing"]): FinishedCall {
+  const facts = { callId, target: "files/read", principal: "local", front: "mcp", code: "ok" };
+  return { ...facts, timing, startedAt: 10, endedAt: 20 };
+}
+
+describe("RecentCalls", () => {
+  test("tells how long each step took; together they are the duration", () => {
+    const recent = new RecentCalls(0);
+    const stages = ["trace", "authorize", "dispatch"];
+    recent.add(finished("c1", { stages, entered: [10, 10.5, 11], sentAt: 13, firstAt: 19 }));
+    expect(recent.find("c1")?.steps).toEqual([
+      { name: "trace", ms: 0.5 },
+      { name: "authorize", ms: 0.5 },
+      { name: "dispatch", ms: 2 },
+      { name: "provider", ms: 6 },
+      { name: "rest of the answer", ms: 1 },
+    ]);
+  });
+
+  test("says how far a call came that never reached its provider", () => {
+    const recent = new RecentCalls(0);
+    recent.add(
+      finished("c1", { stages: ["trace", "authorize", "dispatch"], entered: [10, 11], sentAt: 0, firstAt: 0 }),
+    );
+    expect(recent.find("c1")?.steps).toEqual([
+      { name: "trace", ms: 1 },
+      { name: "authorize", ms: 9 },
+    ]);
+  });
+
+  test("keeps the last thousand and no more", () => {
+    const recent = new RecentCalls(0);
+    for (let n = 0; n < 3000; n++) recent.add(finished(`c${n}`));
+    expect(recent.list(2).map(({ callId }) => callId)).toEqual(["c2999", "c2998"]);
+    expect(recent.list(9999)).toHaveLength(1024);
+    expect([recent.find("c1975"), recent.find("c1976")?.callId]).toEqual([undefined, "c1976"]);
+  });
+});

@@ -1,0 +1,94 @@
+/** One span per call, in the trace that the caller named; the provider hears of it as the next hop. */
+import { randomBytes } from "node:crypto";
+import {
+  type Call,
+  type CallEvent,
+  decodeString,
+  formatTraceparent,
+  GatewayError,
+  jsonText,
+  type Out,
+  type Payload,
+  parseTraceparent,
+  type Spans,
+  type Stage,
+  withInput,
+} from "../contract/index.ts";
+import { failureOf } from "./failure-of.ts";
+
+/** `now`: everybody's clock, in ms; spans of several processes are laid side by side. */
+export function telemetryStage(options: { spans: Spans; now: () => number }): Stage {
+  const { spans, now } = options;
+  return async function telemetry(call, out, next) {
+    const from = parseTraceparent(namedIn(call.input) ?? call.origin.traceparent);
+    const { traceId, isSampled } = from ?? { traceId: hex(16), isSampled: true };
+    const spanId = hex(8);
+    const startMs = now();
+    const watched = new Watched(out);
+    try {
+      await next(withInput(call, toldTo(call.input, formatTraceparent({ traceId, spanId, isSampled }))), watched);
+    } catch (error) {
+      watched.error = GatewayError.from(error).code;
+      throw error;
+    } finally {
+      if (isSampled) {
+        spans.add({
+          traceId,
+          spanId,
+          ...(from && { parentSpanId: from.spanId }),
+          name: `${call.method} ${call.target.name}`,
+          startMs,
+          endMs: now(),
+          attributes: attributesOf(call),
+          ...(watched.error !== undefined && { error: watched.error }),
+        });
+      }
+    }
+  };
+}
+
+const TRACEPARENT_PATH = ["_meta", "traceparent"] as const;
+
+function namedIn(input: Payload): string | undefined {
+  return input.text.includes('"traceparent"') ? decodeString(input.at(TRACEPARENT_PATH)) : undefined;
+}
+
+function toldTo(input: Payload, traceparent: string): Payload {
+  const value = jsonText(traceparent);
+  return input.text === ""
+    ? input.splice([], `{"_meta":{"traceparent":${value}}}`)
+    : input.splice(TRACEPARENT_PATH, value);
+}
+
+function attributesOf(call: Call): Record<string, string> {
+  return {
+    "mcp.method.name": call.method,
+    "mcp.protocol.version": call.origin.protocol,
+    "isthmus.call.id": call.id,
+    "isthmus.provider": call.target.provider,
+    ...(call.verb === "call" && { "gen_ai.tool.name": call.target.name }),
+  };
+}
+
+function hex(bytes: number): string {
+  return randomBytes(bytes).toString("hex");
+}
+
+/** Watches for how the call ends. */
+class Watched implements Out {
+  error: string | undefined;
+  readonly #out: Out;
+
+  constructor(out: Out) {
+    this.#out = out;
+  }
+
+  write(event: CallEvent): boolean {
+    this.error ??= failureOf(event);
+    return this.#out.write(event);
+  }
+
+  ready(): Promise<void> {
+    return this.#out.ready();
+  }
+}
