@@ -61,15 +61,15 @@ describe("exit codes", () => {
       code: 3,
       stdout: "",
       stderr:
-        'isthmus: gateway.logLevl: unknown key, did you mean "logLevel"?\n' +
-        'isthmus: servers.crm.url: expected an http(s) URL, found "crm.local"\n',
+        'isthmus: isthmus.toml:2: gateway.logLevl: unknown key, did you mean "logLevel"?\n' +
+        'isthmus: isthmus.toml:5: servers.crm.url: expected an http(s) URL, found "crm.local"\n',
     });
   });
 
   test("3 when the named config is missing", async () => {
     const { code, stderr } = await runProgram(["up", "--config", "none.toml"]);
     expect(code).toBe(3);
-    expect(stderr).toMatch(/^isthmus: \S+none\.toml: the file cannot be read \(ENOENT\)\n$/);
+    expect(stderr).toMatch(/^isthmus: none\.toml: the file cannot be read \(ENOENT\)\n$/);
   });
 
   test.each(["0.0.0.0:0", "[::]:0", "192.168.1.2:7411"])(
@@ -96,7 +96,7 @@ describe("exit codes", () => {
   test("2 when stdio is to serve a catalog that does not exist", async () => {
     const { code, stderr } = await runProgram(["stdio", "--catalog", "nope"], { config: helloServer() });
     expect(code).toBe(2);
-    expect(stderr).toBe('isthmus: --catalog: expected the id of a server, found "nope"\n');
+    expect(stderr).toBe('isthmus: --catalog: expected the id of a server or a catalog, found "nope"\n');
   });
 
   test("0 for --help", async () => {

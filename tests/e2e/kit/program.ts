@@ -1,8 +1,8 @@
 /** The built program as a child process. Everything started here ends with the test run. */
 import { type ChildProcessByStdio, spawn } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 
@@ -11,7 +11,9 @@ const PROGRAM = join(ROOT, "dist/isthmus.js");
 
 export type ProgramOptions = {
   /** The text of isthmus.toml, written to a new folder in which the program starts. Unset: there is none. */
-  readonly config?: string;
+  readonly config?: string | Buffer;
+  /** Further files of that folder, which is also the home of the program. */
+  readonly files?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string>>;
 };
 
@@ -31,6 +33,10 @@ export class Program {
   constructor(args: readonly string[], options: ProgramOptions) {
     this.folder = mkdtempSync(join(tmpdir(), "isthmus-e2e-"));
     if (options.config !== undefined) writeFileSync(join(this.folder, "isthmus.toml"), options.config);
+    for (const [name, text] of Object.entries(options.files ?? {})) {
+      mkdirSync(dirname(join(this.folder, name)), { recursive: true });
+      writeFileSync(join(this.folder, name), text);
+    }
     // A home of its own: what the developer has configured must not be found.
     const env = { PATH: process.env.PATH ?? "", HOME: this.folder, ...options.env };
     this.child = spawn(process.execPath, [PROGRAM, ...args], {

@@ -70,7 +70,7 @@ describe("a server that ignores cancel", () => {
       // It reads the cancel and never answers it.
       onRequest: (message) => message.method === "notifications/cancelled",
     });
-    await using gateway = await startGateway({ config: upstream.table("up", 'timeout = "500ms"') });
+    await using gateway = await startGateway({ config: upstream.table("up", 'timeout = "500ms"\nbreaker = false') });
     const session = await openSession(gateway.url);
     const answers = await Promise.all(Array.from({ length: 40 }, () => callTool(gateway.url, session, "up.work")));
     expect(new Set(answers.map(outcomeOf))).toEqual(new Set(["DEADLINE_PASSED"]));

@@ -13,7 +13,8 @@ import { startServer2025 } from "./server-2025.ts";
 import { startServer2026 } from "./server-2026.ts";
 import { Wire } from "./wire.ts";
 
-const WARM_UP_OF_EACH_ERA = 250;
+/** More than the gateway keeps of finished calls for `isthmus trace`. */
+const WARM_UP_OF_EACH_ERA = 600;
 const CALLS_OF_EACH_ERA = 5_000;
 const CALLERS_OF_EACH_ERA = 32;
 const SETTLE_MS = 25_000;

@@ -1,0 +1,94 @@
+import { createServer, type Server } from "node:http";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { HELLO, ODD, scriptServer, Workspace } from "./workspace.ts";
+
+/** A web server that is no MCP server: it wants credentials at one path and has a page at every other. */
+let web: Server;
+let origin: string;
+beforeAll(async () => {
+  web = createServer((request, response) => {
+    if (request.url === "/locked") response.writeHead(401).end();
+    else response.writeHead(200, { "content-type": "text/html" }).end("<p>hello</p>");
+  });
+  await new Promise<void>((resolve) => web.listen(0, "127.0.0.1", resolve));
+  const address = web.address();
+  origin = `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}`;
+});
+afterAll(() => web.close());
+
+test("a verb says so when something else answers where a gateway was asked", async () => {
+  await using workspace = new Workspace();
+  const page = await workspace.run("list", "--url", origin);
+  expect(page).toMatchObject({ code: 7, stdout: "", stderr: expect.stringContaining("but not as an MCP server") });
+  const traced = await workspace.run("trace", "--url", `${origin}/locked`);
+  expect(traced).toMatchObject({ code: 7, stdout: "" });
+});
+
+type Finding = { level: string; what: string; found: string; advice?: string };
+
+describe("doctor", () => {
+  test("finds nothing wrong with a gateway that works", async () => {
+    await using workspace = new Workspace();
+    workspace.write("isthmus.toml", `[gateway]\nlisten = "127.0.0.1:0"\n${scriptServer("hello", HELLO)}`);
+    const { code, stdout } = await workspace.run("doctor");
+    expect(stdout).toMatch(/^ok +servers\.hello: 3 tools$/m);
+    expect(stdout).toContain("Everything is well.");
+    expect(code).toBe(0);
+  });
+
+  test("says what is wrong with each server and what to do, and tries the others all the same", async () => {
+    await using workspace = new Workspace();
+    const config = [
+      '[gateway]\nlisten = "127.0.0.1:0"\n',
+      scriptServer("hello", HELLO),
+      '[[servers]]\nid = "missing"\ncommand = "/no/such/program"\n',
+      scriptServer("keyless", ODD, "--needs-key"),
+      '[[servers]]\nid = "silent"\ncommand = "sleep"\nargs = ["60"]\n',
+      `[[servers]]\nid = "locked"\nurl = "${origin}/locked"\n`,
+      `[[servers]]\nid = "page"\nurl = "${origin}/"\n`,
+      '[[servers]]\nid = "nobody"\nurl = "http://127.0.0.1:9/mcp"\n',
+    ];
+    workspace.write("isthmus.toml", config.join(""));
+    const { code, stdout } = await workspace.run("doctor", "--timeout", "3s", "--json");
+    expect(code).toBe(8);
+    const findings: Finding[] = JSON.parse(stdout).findings;
+    const of = (id: string) => findings.find(({ what }) => what === `servers.${id}`);
+    expect(of("hello")).toMatchObject({ level: "ok" });
+    expect(of("missing")).toMatchObject({
+      level: "problem",
+      advice: "install /no/such/program, or write its whole path as command",
+    });
+    expect(of("keyless")?.found).toMatch(/exited with code 3.*NEEDED_KEY is not set/);
+    expect(of("silent")).toMatchObject({ level: "problem", found: "said nothing within 3 s" });
+    expect(of("locked")?.advice).toContain("Authorization");
+    expect(of("page")).toMatchObject({ level: "problem", advice: expect.stringMatching(/url/) });
+    expect(of("nobody")?.advice).toContain("http://127.0.0.1:9/mcp");
+  });
+
+  test("tells every problem of a config, and who has the port", async () => {
+    await using workspace = new Workspace();
+    workspace.write("isthmus.toml", '[gateway]\nlisen = "x"\n[[servers]]\nid = "a"\n');
+    const { code, stdout } = await workspace.run("doctor", "--json");
+    expect(code).toBe(8);
+    const problems = (JSON.parse(stdout).findings as Finding[]).filter(({ level }) => level === "problem");
+    expect(problems.map(({ found }) => found).join("\n")).toMatch(/did you mean "listen"\?[\s\S]*servers\.a\.url/);
+    workspace.write("isthmus.toml", `[gateway]\nlisten = "${origin.slice("http://".length)}"\n`);
+    expect((await workspace.run("doctor")).stdout).toMatch(/^PROBLEM {2}port: another program listens/m);
+  });
+
+  test("knows a client that points at us, and one that points at what is gone", async () => {
+    await using workspace = new Workspace();
+    workspace.write("isthmus.toml", '[gateway]\nlisten = "127.0.0.1:0"\n');
+    workspace.write(
+      ".cursor/mcp.json",
+      '{"mcpServers":{"isthmus":{"command":"isthmus","args":["stdio","--config","/gone/isthmus.toml"]}}}',
+    );
+    const { code, stdout } = await workspace.run("doctor", "--json");
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout).findings.at(-1)).toMatchObject({
+      level: "warning",
+      what: "clients.cursor",
+      found: expect.stringContaining("/gone/isthmus.toml, which is not there"),
+    });
+  });
+});

@@ -1,0 +1,25 @@
+/** The most that a process and what it started have used, looked at twice a second. */
+import { execFileSync } from "node:child_process";
+import { descendants } from "../kit/processes.ts";
+
+export class Bounds {
+  memoryMiB = 0;
+  processes = 0;
+  readonly #pid: number;
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(pid: number) {
+    this.#pid = pid;
+    this.#timer = setInterval(() => this.#look(), 500);
+  }
+
+  #look(): void {
+    const kib = Number(execFileSync("ps", ["-o", "rss=", "-p", String(this.#pid)], { encoding: "utf8" }));
+    this.memoryMiB = Math.max(this.memoryMiB, kib / 1024);
+    this.processes = Math.max(this.processes, descendants(this.#pid).length);
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+  }
+}

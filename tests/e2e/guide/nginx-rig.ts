@@ -1,0 +1,73 @@
+/** nginx as a distribution sets it up, in a folder: it reads conf.d/*.conf of the page, and `nginx` speaks to it. */
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { run } from "../../eras/processes.ts";
+import { eventually } from "../../hostile/kit/observe.ts";
+import type { Command, PageRunner } from "./page-runner.ts";
+
+const TEMPORARY = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
+
+export class NginxRig implements AsyncDisposable {
+  readonly #running: Command;
+
+  private constructor(running: Command) {
+    this.#running = running;
+  }
+
+  static async start(page: PageRunner): Promise<NginxRig> {
+    await installNginx();
+    const folder = join(page.work, "..", "nginx");
+    mkdirSync(folder);
+    mkdirSync(join(page.work, "conf.d"));
+    // The workers run as another user when nginx is started by root.
+    for (const path of [join(page.work, ".."), folder]) chmodSync(path, 0o755);
+    writeFileSync(join(folder, "nginx.conf"), describe(folder, join(page.work, "conf.d")));
+    const nginx = await findNginx();
+    page.addProgram("nginx", `exec '${nginx}' -p '${folder}' -e '${folder}/error.log' -c '${folder}/nginx.conf' "$@"`);
+    const running = page.start(["sh", "-c", "exec nginx -g 'daemon off;'"]);
+    const hasEnded = running.ended.then((code) => {
+      throw new Error(`nginx ended with ${code}`);
+    });
+    const isUp = async () => existsSync(join(folder, "nginx.pid"));
+    await Promise.race([hasEnded, eventually(isUp, (isIt) => isIt)]);
+    hasEnded.catch(() => {});
+    return new NginxRig(running);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#running.stop();
+  }
+}
+
+function describe(folder: string, sites: string): string {
+  const temporary = TEMPORARY.map((name) => `${name}_temp_path ${folder}/${name};`);
+  return `worker_processes 1;
+pid ${folder}/nginx.pid;
+error_log ${folder}/error.log;
+events {}
+http {
+  access_log off;
+  ${temporary.join("\n  ")}
+  include ${sites}/*.conf;
+}
+`;
+}
+
+/** Where apt is there and we may use it; elsewhere `findNginx` says what to install. */
+async function installNginx(): Promise<void> {
+  if ((await nginxPath()) !== "" || process.getuid?.() !== 0) return;
+  await run(["apt-get", "update", "-qq"], 120_000);
+  // The package would start a server of its own; runlevel 1 tells its script not to.
+  const install = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", "nginx-light"];
+  await run(["env", "RUNLEVEL=1", "DEBIAN_FRONTEND=noninteractive", ...install], 240_000);
+}
+
+async function nginxPath(): Promise<string> {
+  return (await run(["sh", "-c", 'PATH="$PATH:/usr/sbin" command -v nginx'], 10_000)).stdout.trim();
+}
+
+async function findNginx(): Promise<string> {
+  const path = await nginxPath();
+  if (path === "") throw new Error("nginx is not installed (Debian: apt-get install nginx-light)");
+  return path;
+}
