@@ -1,6 +1,6 @@
 /**
  * Measures Isthmus beside a plain proxy and its peers, all in one run:
- * `node bench/run.ts [--only call,list,start,memory,flat,eras] [--quick] [--candidates a,b]`. See README.md for the method.
+ * `node bench/run.ts [--only call,list,start,memory,flat,aggregate,eras] [--quick] [--candidates a,b]`. See README.md for the method.
  */
 import { CANDIDATES } from "./candidates/index.ts";
 import { LoadProcess } from "./load/load-process.ts";
@@ -8,6 +8,7 @@ import { Report } from "./measure/table.ts";
 import { readOptions, type Scenario } from "./options.ts";
 import { prepareMachine, selectCandidates } from "./prepare.ts";
 import { endProcessesWithRunner, pinSelf, stopAll } from "./processes.ts";
+import { benchAggregate } from "./scenarios/aggregate.ts";
 import { benchCalls } from "./scenarios/call.ts";
 import { benchEras } from "./scenarios/eras.ts";
 import type { Bench } from "./scenarios/field.ts";
@@ -22,6 +23,7 @@ const RUN: Record<Scenario, (bench: Bench) => Promise<void>> = {
   start: benchStarts,
   memory: benchMemory,
   flat: benchFlatness,
+  aggregate: benchAggregate,
   eras: benchEras,
 };
 
