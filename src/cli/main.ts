@@ -8,7 +8,7 @@ import { createProgram } from "./program.ts";
 process.stderr.on("error", () => {});
 process.stdout.on("error", () => {});
 
-const program = createProgram();
+const program = createProgram(process.argv[2]);
 program.exitOverride();
 for (const command of program.commands) command.exitOverride();
 

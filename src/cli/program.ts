@@ -8,7 +8,8 @@ import { EXIT_CODES } from "./exit-codes.ts";
 import { addPinCommand } from "./pin-command.ts";
 import { addSetupCommands } from "./setup-commands.ts";
 
-export function createProgram(): Command {
+/** `verb`: what was typed. The verbs that serve are started often and by programs: they need to know of no others. */
+export function createProgram(verb?: string): Command {
   const program = new Command("isthmus")
     .description("The narrow waist between agents and everything they can call.")
     .version(VERSION, "--version", "print the version")
@@ -35,9 +36,11 @@ export function createProgram(): Command {
     .addOption(logLevelOption())
     .action(async (options) => (await import("./stdio.ts")).stdio(options));
 
-  addSetupCommands(program);
-  addPinCommand(program);
-  addClientCommands(program);
+  if (verb !== "up" && verb !== "stdio") {
+    addSetupCommands(program);
+    addPinCommand(program);
+    addClientCommands(program);
+  }
 
   program
     .command("demo-server", { hidden: true })

@@ -1,6 +1,5 @@
 import { type ConfigFlags, formatListen } from "../server/config/index.ts";
 import type { Gateway } from "../server/gateway.ts";
-import { makeDemoCall } from "./demo-call.ts";
 import { Ending } from "./ending.ts";
 import { onHangup } from "./hangup.ts";
 import { outputWidth } from "./output/console.ts";
@@ -20,7 +19,7 @@ export async function up(options: ConfigFlags & { readonly json?: boolean }): Pr
   const follower = gateway.follow(source, (change) => void watch.changed(gateway, change));
   onHangup(() => void follower.reload());
   await watch.settled(gateway);
-  const call = looked && (await makeDemoCall(url));
+  const call = looked && (await demoCall(url));
   const summary = { url, servers: gateway.servers(), ...(looked && { looked }), ...(call && { call }) };
   const shown = {
     program: programName(source.env),
@@ -29,6 +28,12 @@ export async function up(options: ConfigFlags & { readonly json?: boolean }): Pr
   };
   process.stdout.write(options.json ? `${JSON.stringify(summary)}\n` : summaryText(summary, shown));
   watch.started(gateway);
+}
+
+/** Loaded only for a first run: a client is no part of every start. */
+async function demoCall(url: string) {
+  const { makeDemoCall } = await import("./demo-call.ts");
+  return await makeDemoCall(url);
 }
 
 async function listen(gateway: Gateway): Promise<string> {

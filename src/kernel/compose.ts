@@ -1,20 +1,22 @@
 import type { Call, Clock, Next, Stage } from "../contract/index.ts";
 import type { LiveCall } from "./runs/live-call.ts";
 
-/** Runs stages left to right around `last`. The one place that knows about order; it notes when a call comes to each. */
+/**
+ * Runs stages left to right around `last`. The one place that knows about order; it notes when a call comes to each. One
+ * closure for each step: every primitive has a pipeline of its own, and what is rarely used is slow to reach.
+ */
 export function compose(stages: readonly Stage[], last: Next, clock: Clock): Next {
   const names = [...stages.map(({ name }) => name), last.name];
-  const noted = (next: Next): Next => {
+  const end: Next = (call, out) => {
+    timingOf(call).enter(clock.now(), names);
+    return last(call, out);
+  };
+  return stages.reduceRight<Next>((next, stage) => {
     return (call, out) => {
-      timingOf(call).enter(clock.now());
-      return next(call, out);
+      timingOf(call).enter(clock.now(), names);
+      return stage(call, out, next);
     };
-  };
-  const first = stages.reduceRight<Next>((next, stage) => noted((call, out) => stage(call, out, next)), noted(last));
-  return (call, out) => {
-    timingOf(call).stages = names;
-    return first(call, out);
-  };
+  }, end);
 }
 
 function timingOf(call: Call): LiveCall["timing"] {

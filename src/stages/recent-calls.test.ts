@@ -1,9 +1,12 @@
 import { describe, expect, test } from "vitest";
+import type { Timing } from "../contract/index.ts";
 import { type FinishedCall, RecentCalls } from "./recent-calls.ts";
 
-function finished(callId: string, timing?: FinishedCall["timing"]): FinishedCall {
-  const facts = { callId, target: "files/read", principal: "local", front: "mcp", code: "ok" };
-  return { ...facts, timing, startedAt: 10, endedAt: 20 };
+function finished(id: string, timing?: Timing): FinishedCall {
+  const target = { provider: "files", kind: "tool", name: "read" } as const;
+  const origin = { front: "mcp", protocol: "2025-11-25", requestId: "1" };
+  const call = { id, target, principal: { id: "local" }, origin, ...(timing && { timing }) };
+  return { call, code: "ok", startedAt: 10, endedAt: 20 };
 }
 
 describe("RecentCalls", () => {

@@ -1,4 +1,4 @@
-import type { Timing } from "../contract/index.ts";
+import type { Call, Target } from "../contract/index.ts";
 
 /** How one finished call went. Holds nothing of what it carried. */
 export type CallReport = {
@@ -14,60 +14,105 @@ export type CallReport = {
   readonly steps: readonly { readonly name: string; readonly ms: number }[];
 };
 
-/** What is kept of a finished call; the report is made when somebody asks for it. */
+/** A call that has finished. */
 export type FinishedCall = {
-  readonly callId: string;
-  readonly target: string;
-  readonly principal: string;
-  readonly front: string;
+  readonly call: Pick<Call, "id" | "target" | "principal" | "origin" | "timing">;
   readonly code: string;
-  readonly timing: Timing | undefined;
   readonly startedAt: number;
   readonly endedAt: number;
 };
 
 const MAX_CALLS = 1_024;
+/** Stages of one call whose times are kept. */
+const MAX_STAGES = 12;
+/** Numbers of one call: start, end, sent, first word, how many stages, and when it came to each. */
+const WIDTH = 5 + MAX_STAGES;
 
-/** The last finished calls, in a ring: keeping them costs the same however many there are. */
+/**
+ * The last finished calls, in a ring. Each call leaves its numbers and a few words that live long anyway: objects that were
+ * kept here would all grow old in the heap, and every collection would pay for them.
+ */
 export class RecentCalls {
-  readonly #calls: FinishedCall[] = [];
   readonly #epoch: number;
-  #next = 0;
+  readonly #numbers = new Float64Array(MAX_CALLS * WIDTH);
+  readonly #ids: string[] = new Array(MAX_CALLS).fill("");
+  readonly #targets: (Target | undefined)[] = new Array(MAX_CALLS).fill(undefined);
+  readonly #principals: string[] = new Array(MAX_CALLS).fill("");
+  readonly #fronts: string[] = new Array(MAX_CALLS).fill("");
+  readonly #codes: string[] = new Array(MAX_CALLS).fill("");
+  readonly #stages: (readonly string[])[] = new Array(MAX_CALLS).fill(NO_STAGES);
+  #count = 0;
 
   /** `epoch`: what to add to the kernel's clock for everybody's. */
   constructor(epoch: number) {
     this.#epoch = epoch;
   }
 
-  add(call: FinishedCall): void {
-    this.#calls[this.#next] = call;
-    this.#next = (this.#next + 1) % MAX_CALLS;
+  add({ call, code, startedAt, endedAt }: FinishedCall): void {
+    const place = this.#count++ % MAX_CALLS;
+    this.#ids[place] = call.id;
+    this.#targets[place] = call.target;
+    this.#principals[place] = call.principal.id;
+    this.#fronts[place] = call.origin.front;
+    this.#codes[place] = code;
+    const { timing } = call;
+    this.#stages[place] = timing?.stages ?? NO_STAGES;
+    const entered = timing?.entered ?? NO_TIMES;
+    const kept = Math.min(entered.length, MAX_STAGES);
+    const at = place * WIDTH;
+    this.#numbers[at] = startedAt;
+    this.#numbers[at + 1] = endedAt;
+    this.#numbers[at + 2] = timing?.sentAt ?? 0;
+    this.#numbers[at + 3] = timing?.firstAt ?? 0;
+    this.#numbers[at + 4] = kept;
+    for (let index = 0; index < kept; index++) this.#numbers[at + 5 + index] = entered[index] as number;
   }
 
   find(callId: string): CallReport | undefined {
-    const found = this.#calls.find((call) => call.callId === callId);
-    return found && this.#report(found);
+    const place = callId === "" ? -1 : this.#ids.indexOf(callId);
+    return place < 0 ? undefined : this.#report(place);
   }
 
   /** Newest first. */
   list(count: number): CallReport[] {
-    const newestFirst = [...this.#calls.slice(0, this.#next).reverse(), ...this.#calls.slice(this.#next).reverse()];
-    return newestFirst.slice(0, count).map((call) => this.#report(call));
+    const length = Math.min(count, this.#count, MAX_CALLS);
+    return Array.from({ length }, (_, age) => this.#report((this.#count - 1 - age) % MAX_CALLS));
   }
 
-  #report(call: FinishedCall): CallReport {
-    const { callId, target, principal, front, code, startedAt, endedAt } = call;
-    const began = new Date(this.#epoch + startedAt).toISOString();
-    const durationMs = rounded(endedAt - startedAt);
-    return { callId, target, principal, front, code, startedAt: began, durationMs, steps: stepsOf(call) };
+  #report(place: number): CallReport {
+    const at = place * WIDTH;
+    const [startedAt = 0, endedAt = 0, sentAt = 0, firstAt = 0, kept = 0] = this.#numbers.subarray(at, at + 5);
+    const entered = this.#numbers.subarray(at + 5, at + 5 + kept);
+    const { provider = "", name = "" } = this.#targets[place] ?? {};
+    return {
+      callId: this.#ids[place] ?? "",
+      target: `${provider}/${name}`,
+      principal: this.#principals[place] ?? "",
+      front: this.#fronts[place] ?? "",
+      code: this.#codes[place] ?? "",
+      startedAt: new Date(this.#epoch + startedAt).toISOString(),
+      durationMs: rounded(endedAt - startedAt),
+      steps: stepsOf({ stages: this.#stages[place] ?? NO_STAGES, entered, sentAt, firstAt, startedAt, endedAt }),
+    };
   }
 }
 
-function stepsOf({ timing, startedAt, endedAt }: FinishedCall): CallReport["steps"] {
-  const moments: [name: string, from: number][] = [];
-  for (const [index, at] of (timing?.entered ?? []).entries()) moments.push([timing?.stages[index] ?? "stage", at]);
-  if (timing && timing.sentAt > 0) moments.push(["provider", timing.sentAt]);
-  if (timing && timing.firstAt > 0 && timing.firstAt < endedAt) moments.push(["rest of the answer", timing.firstAt]);
+const NO_STAGES: readonly string[] = [];
+const NO_TIMES: readonly number[] = [];
+
+type Moments = {
+  readonly stages: readonly string[];
+  readonly entered: Float64Array;
+  readonly sentAt: number;
+  readonly firstAt: number;
+  readonly startedAt: number;
+  readonly endedAt: number;
+};
+
+function stepsOf({ stages, entered, sentAt, firstAt, startedAt, endedAt }: Moments): CallReport["steps"] {
+  const moments = Array.from(entered, (at, index): [name: string, from: number] => [stages[index] ?? "stage", at]);
+  if (sentAt > 0) moments.push(["provider", sentAt]);
+  if (firstAt > 0 && firstAt < endedAt) moments.push(["rest of the answer", firstAt]);
   if (moments.length === 0) moments.push(["call", startedAt]);
   return moments.map(([name, from], index) => ({ name, ms: rounded((moments[index + 1]?.[1] ?? endedAt) - from) }));
 }

@@ -25,9 +25,8 @@ export function traceStage(options: { clock: Clock; log: Log; meter: Meter; rece
       throw error;
     } finally {
       const endedAt = clock.now();
-      const { callId, target, principal, front, code } = traced;
       traced.durationMs = Math.round((endedAt - start) * 10) / 10;
-      recent.add({ callId, target, principal, front, code, timing: call.timing, startedAt: start, endedAt });
+      recent.add({ call, code: traced.code, startedAt: start, endedAt });
       meter.count("isthmus_calls_total", traced.code);
       log.info("call finished", traced as unknown as LogFields);
     }

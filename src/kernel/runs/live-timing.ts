@@ -9,7 +9,9 @@ export class LiveTiming implements Timing {
   sentAt = 0;
   firstAt = 0;
 
-  enter(now: number): void {
+  /** The call comes to the next of `stages`. */
+  enter(now: number, stages: readonly string[]): void {
+    this.stages = stages;
     this.entered.push(now);
   }
 }

@@ -25,21 +25,24 @@ export function checkParams(entry: Entry, input: Payload, headers: HttpRequest["
 
 const PREFIX = "mcp-param-";
 
+/** The names of these headers, for each set of headers: requests on one connection mostly have the same one. */
+const PARAM_NAMES = new WeakMap<HttpRequest["headers"], readonly string[]>();
+
 /** Headers about arguments that the tool does not speak of: whoever stands behind us may know them. Mostly undefined. */
 export function unknownParams(
   entry: Entry,
   headers: HttpRequest["headers"],
 ): Readonly<Record<string, string>> | undefined {
-  let unknown: Record<string, string> | undefined;
-  // Runs for every call: makes no list of the headers.
-  for (const name in headers) {
-    const value = name.startsWith(PREFIX) && Object.hasOwn(headers, name) ? headers[name] : undefined;
-    if (value === undefined) continue;
-    if (annotated(entry.primitive).some((known) => PREFIX + known.name.toLowerCase() === name)) continue;
-    unknown ??= {};
-    unknown[name] = value;
+  let names = PARAM_NAMES.get(headers);
+  if (!names) {
+    names = Object.keys(headers).filter((name) => name.startsWith(PREFIX));
+    PARAM_NAMES.set(headers, names);
   }
-  return unknown;
+  if (names.length === 0) return undefined;
+  const known = new Set(annotated(entry.primitive).map(({ name }) => PREFIX + name.toLowerCase()));
+  const unknown = names.filter((name) => !known.has(name));
+  if (unknown.length === 0) return undefined;
+  return Object.fromEntries(unknown.map((name) => [name, headers[name] ?? ""]));
 }
 
 /** An annotation that is not valid is nobody's: the tool is then served as if it had none. */
