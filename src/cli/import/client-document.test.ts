@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { readClientDocument } from "./client-document.ts";
 
-const context = { env: { HOME: "/home/ada", API_BASE: "https://api.test" }, folder: "/work", home: "/home/ada" };
+const context = { env: { HOME: "/home/ada", API_BASE: "https://api.test" }, folder: "/srv", home: "/home/ada" };
 const read = (document: unknown) => readClientDocument(JSON.stringify(document), context);
 
 describe("readClientDocument", () => {
@@ -91,7 +91,7 @@ describe("readClientDocument", () => {
       name: "perplexity",
       server: {
         command: "npx",
-        args: ["-y", "server-perplexity", "/work/data"],
+        args: ["-y", "server-perplexity", "/srv/data"],
         env: { PERPLEXITY_API_KEY: { fromEnv: "PERPLEXITY_KEY" }, HOME_DIR: "/home/ada/x" },
       },
       notes: [
