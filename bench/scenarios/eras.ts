@@ -20,10 +20,11 @@ const NEW = nameOf("2026", "2026");
 const UP = nameOf("2026", "2025");
 const DOWN = nameOf("2025", "2026");
 const PAIRS = [OLD, NEW, UP, DOWN];
-/** What is judged, and what it is held against: the pair in which the server is of the client's own era. */
+/** What is judged, and what it is held against. */
 const BARS = [
   [UP, NEW],
   [DOWN, OLD],
+  [NEW, OLD],
 ] as const;
 
 /** A gateway of its own, loaded by clients of one era alone. */

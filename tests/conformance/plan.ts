@@ -12,8 +12,6 @@ export type Run = {
   /** Scenarios that must have run. */
   readonly scenarios: readonly string[];
   readonly leg: "direct" | "through";
-  /** Servers are started while the suite waits, which it does for 0.6 s: on a busy machine that may be too short, once. */
-  readonly mayRepeat?: true | undefined;
   /** The name of the direct run that this one must equal. */
   readonly like?: string;
   readonly differences?: readonly Exception[] | undefined;
@@ -54,7 +52,6 @@ function planFixture({ name, server, stdio, like, differences }: Fixture, revisi
   const through: ServerRun = {
     name: `through ${name}`,
     leg: "through",
-    mayRepeat: stdio,
     like: `direct ${like ?? name}`,
     differences,
     execute: (folder) =>

@@ -63,12 +63,7 @@ async function runRevision(revision: Revision): Promise<void> {
   for (const run of select(planRuns(revision, requirements), revision)) {
     const title = titleOf(run, revision);
     const start = performance.now();
-    let verdict = await measure(run);
-    if (run.mayRepeat && verdict.problems.length > 0) {
-      process.stdout.write(`${title}: once more, after ${verdict.problems.join("; ")}\n`);
-      verdict = await measure(run);
-    }
-    print(title, verdict);
+    print(title, await measure(run));
     timings.push(`${title} ${((performance.now() - start) / 1000).toFixed(1)} s`);
   }
 }
