@@ -22,7 +22,7 @@ export type { BodyTaker, HttpRequest, HttpResponse } from "./http.ts";
 export { canonicalJson, digestJson } from "./json/canonical.ts";
 export { Members, membersAt } from "./json/members.ts";
 export { JsonFault, Scanner } from "./json/scanner.ts";
-export { checkUtf8, decodeString, jsonText, stringOf, textOf, textOfBytes } from "./json/text.ts";
+export { checkUtf8, copyText, decodeString, jsonText, stringOf, textOf, textOfBytes } from "./json/text.ts";
 export { COUNTERS, type CounterName, GAUGES, type GaugeName } from "./metrics.ts";
 export { matchesPattern, patternCovers, patternReaches } from "./name-pattern.ts";
 export { joinName, markName, type Naming, RESERVED_CATALOG_IDS, segmentOf, underscoreName } from "./names.ts";

@@ -32,7 +32,7 @@ export function modernBody(method: string, params: Record<string, unknown> = {},
 
 /** A POST whose headers say what its body says. */
 export function modern(method: string, params: Record<string, unknown> = {}, options: ModernOptions = {}): SendOptions {
-  const key = NAMED_METHODS[method];
+  const key = NAMED_METHODS.get(method);
   const name = key === undefined ? undefined : params[key];
   const all: Record<string, string | undefined> = {
     "mcp-protocol-version": options.version ?? VERSION,

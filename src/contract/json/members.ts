@@ -47,14 +47,23 @@ export class Members {
     return index < 0 ? undefined : this.text.slice(this.#spans[index * 3], this.#spans[index * 3 + 1]);
   }
 
+  /** Whether this is the value's text. */
+  isText(key: string, text: string): boolean {
+    const index = this.#keys.indexOf(key);
+    if (index < 0) return false;
+    const start = this.#spans[index * 3] as number;
+    const end = this.#spans[index * 3 + 1] as number;
+    return end - start === text.length && this.text.slice(start, end) === text;
+  }
+
   /** The object's text with these members replaced, or left out where no text is given; all else byte for byte. */
-  edited(changes: readonly (readonly [key: string, json?: string | undefined])[]): string {
+  edited(changes: readonly Change[]): string {
     const { text } = this;
     const last = this.#keys.length - 1;
     let result = "";
     let copied = this.start;
     for (let index = 0; index <= last; index++) {
-      const change = changes.find(([key]) => key === this.#keys[index]);
+      const change = changeOf(this.#keys[index] as string, changes);
       if (!change) continue;
       const at = index * 3;
       if (change[1] !== undefined) {
@@ -63,7 +72,7 @@ export class Members {
       } else {
         result += text.slice(copied, this.#spans[at + 2]);
         // With the last member goes the comma before it, with any other the one behind it.
-        if (index === last) result = result.replace(/,\s*$/, "");
+        if (index === last) result = withoutComma(result);
         copied = this.#spans[index === last ? at + 1 : at + 5] as number;
       }
     }
@@ -80,6 +89,20 @@ export class Members {
       keyStart: this.#spans[at + 2] as number,
     };
   }
+}
+
+/** A member's new text, or none where it is left out. */
+type Change = readonly [key: string, json?: string | undefined];
+
+function changeOf(key: string, changes: readonly Change[]): Change | undefined {
+  for (const change of changes) if (change[0] === key) return change;
+  return undefined;
+}
+
+function withoutComma(text: string): string {
+  let end = text.length;
+  while (" \n\r\t".includes(text.charAt(end - 1)) && end > 0) end--;
+  return text.charAt(end - 1) === "," ? text.slice(0, end - 1) : text;
 }
 
 /** The members of the object that starts at `start`, or undefined when something else stands there. */

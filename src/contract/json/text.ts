@@ -16,6 +16,11 @@ export function checkUtf8(text: string): void {
   throw new JsonFault("encoding", 0, "the text is not valid UTF-8");
 }
 
+/** The same text as a string of its own: a piece of a message that is kept would keep the whole message. */
+export function copyText(text: string): string {
+  return Buffer.from(text, "latin1").toString("latin1");
+}
+
 /** An ordinary string as text of one character per byte. */
 export function textOf(value: string): string {
   return ASCII.test(value) ? value : Buffer.from(value, "utf8").toString("latin1");

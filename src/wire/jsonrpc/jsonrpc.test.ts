@@ -63,6 +63,38 @@ describe("skimMessage", () => {
   });
 });
 
+describe("a _meta that comes again and again", () => {
+  const META = JSON.stringify({ "example/client": { name: "a client", version: "1.0.0" }, "example/capabilities": {} });
+  const message = (rest: string): string => `{"jsonrpc":"2.0","id":1,"method":"x","params":{${rest}}}`;
+
+  function makeUsual(): void {
+    for (let turn = 0; turn < 40; turn++) skimMessage(message(`"_meta":${META}`));
+  }
+
+  test.each([
+    ["whole", `"_meta":${META},"name":"a"`],
+    ["as another member", `"arguments":${META},"_meta":${META}`],
+    ["with another ending", `"_meta":${META.slice(0, -1)},"more":"\\"}"},"name":"a"`],
+    ["inside of another", `"_meta":{"inner":${META}},"name":"\\u0061"`],
+  ])("is read as if it came for the first time: %s", (_, rest) => {
+    const fresh = JSON.parse(message(rest));
+    makeUsual();
+    const { members, body } = skimMessage(message(rest));
+    expect(JSON.parse(body.text)).toEqual(fresh.params);
+    for (const key of members?.keys ?? []) expect(JSON.parse(members?.textOf(key) ?? "")).toEqual(fresh.params[key]);
+  });
+
+  test.each([
+    ["broken off", `"_meta":${META.slice(0, -1)}`],
+    ["with text behind it", `"_meta":${META}x`],
+    ["closed twice", `"_meta":${META}}`],
+    ["repeated", `"_meta":${META},"_meta":${META}`],
+  ])("is refused as if it came for the first time: %s", (_, rest) => {
+    makeUsual();
+    expect(faultOf(message(rest))).toBeInstanceOf(MessageFault);
+  });
+});
+
 describe("messages that go on", () => {
   const spaced = fc.constantFrom("", " ", "\n  ");
 

@@ -11,7 +11,7 @@ import {
 } from "../../../contract/index.ts";
 import type { Session } from "../../../mechanisms/sessions/index.ts";
 import { type CallRoute, COMPLETE_REFS, LOG_LEVELS } from "../../../wire/mcp/index.ts";
-import { ownName, resolve, tokenOf } from "../calls.ts";
+import { ownName, resolve, tokenIn } from "../calls.ts";
 import type { FrontContext } from "../front-context.ts";
 import { Deferral } from "./deferral.ts";
 import type { ModernExchange } from "./exchange.ts";
@@ -180,8 +180,8 @@ function originOf({ message, headers }: ModernExchange, session: Session, entry:
   return { ...origin, ...(traceparent !== undefined && { traceparent }), ...(hints && { hints }) };
 }
 
-function hereOf({ message, outlet, logLevel }: ModernExchange): Here {
-  return { outlet, requestId: message.id, token: tokenOf(message), logLevel };
+function hereOf({ message, meta, outlet, logLevel }: ModernExchange): Here {
+  return { outlet, requestId: message.id, token: meta === undefined ? undefined : tokenIn(meta), logLevel };
 }
 
 /** Servers of 2025 have one level for a session: the least severe that anybody wanted. Each call filters for itself. */

@@ -45,10 +45,7 @@ export function checkEnvelope(message: Message, headers: Headers | undefined): V
   const envelope = readEnvelope(message.members);
   if (!envelope) return { error: badEnvelope(`params._meta must have ${ENVELOPE_KEYS.version}`) };
   const error =
-    versionError(envelope, headers) ??
-    envelopeError(envelope) ??
-    (headers && methodError(message, headers)) ??
-    (headers && nameError(message, headers));
+    versionError(envelope, headers) ?? envelopeError(envelope) ?? (headers && headerError(message, headers));
   if (error) return { error };
   const logLevel = envelope.logLevel === undefined ? undefined : decodeString(envelope.logLevel);
   return { declared: { capabilities: envelope.capabilities as Payload, logLevel, meta: envelope.rest } };
@@ -93,25 +90,30 @@ function isClientInfo(text: string): boolean {
   return members?.textOf("name")?.startsWith('"') === true && members.textOf("version")?.startsWith('"') === true;
 }
 
-function methodError(message: Message, headers: Headers): ModernError | undefined {
-  const header = headers["mcp-method"];
-  if (header === undefined) return headerMismatch("Mcp-Method", "is missing");
-  return decodeHeader(header) === message.method ? undefined : headerMismatch("Mcp-Method", "differs from the body");
+/** What headers repeat of the body, decoded; undefined inside: it cannot be. Requests on one connection mostly have the same. */
+type Repeated = { readonly method: string | undefined; readonly name: string | undefined };
+const REPEATED = new WeakMap<Headers, Repeated>();
+
+function repeatedIn(headers: Headers): Repeated {
+  const known = REPEATED.get(headers);
+  if (known) return known;
+  const repeated = { method: decodeHeader(headers["mcp-method"] ?? ""), name: decodeHeader(headers["mcp-name"] ?? "") };
+  REPEATED.set(headers, repeated);
+  return repeated;
 }
 
-/** Neither JSON nor a header writes it in another way. */
-const PLAIN_NAME = /^[A-Za-z0-9_./-]*$/;
+function headerError(message: Message, headers: Headers): ModernError | undefined {
+  const { method, name } = repeatedIn(headers);
+  if (headers["mcp-method"] === undefined) return headerMismatch("Mcp-Method", "is missing");
+  if (method !== message.method) return headerMismatch("Mcp-Method", "differs from the body");
+  return nameError(message, headers, name);
+}
 
 /** A name that is missing from the body is the method's own concern. */
-function nameError(message: Message, headers: Headers): ModernError | undefined {
-  const key = Object.hasOwn(NAMED_METHODS, message.method) ? NAMED_METHODS[message.method] : undefined;
+function nameError(message: Message, headers: Headers, said: string | undefined): ModernError | undefined {
+  const key = NAMED_METHODS.get(message.method);
   if (key === undefined) return undefined;
-  const header = headers["mcp-name"];
-  if (header === undefined) return headerMismatch("Mcp-Name", "is missing");
-  const literal = message.members?.textOf(key);
-  // Most names are written the same in both places.
-  if (literal === `"${header}"` && PLAIN_NAME.test(header)) return undefined;
-  const name = decodeString(literal);
-  if (name === undefined) return undefined;
-  return decodeHeader(header) === name ? undefined : headerMismatch("Mcp-Name", "differs from the body");
+  if (headers["mcp-name"] === undefined) return headerMismatch("Mcp-Name", "is missing");
+  const name = decodeString(message.members?.textOf(key));
+  return name === undefined || name === said ? undefined : headerMismatch("Mcp-Name", "differs from the body");
 }

@@ -72,7 +72,7 @@ function shaped(front: FrontContext, { method }: Answered, result: Payload): Pay
 export function toolResult(front: FrontContext, result: Payload): Payload {
   const { text } = result;
   const isUsual =
-    (text.startsWith('{"content":') && !text.includes('"resultType"')) || text.startsWith(COMPLETE_CONTENT);
+    text.startsWith(COMPLETE_CONTENT) || (text.startsWith('{"content":') && !text.includes('"resultType"'));
   if (isUsual && !text.includes('"_meta"')) {
     const rest = text.startsWith(COMPLETE_CONTENT) ? text.slice(COMPLETE.length) : text.slice(1);
     return payload(`${COMPLETE}"_meta":{"${SERVER_INFO}":${infoOf(front)}},${rest}`);
@@ -90,7 +90,7 @@ function unusualToolResult(front: FrontContext, result: Payload): Payload {
 
 function asksForMore(result: Payload): boolean {
   // Keys of a result are never written with escapes.
-  if (!result.text.includes('"resultType"')) return false;
+  if (result.text.startsWith(COMPLETE) || !result.text.includes('"resultType"')) return false;
   const type = decodeString(result.at(["resultType"]));
   return type !== undefined && type !== "complete";
 }

@@ -13,7 +13,7 @@ const VERSION_LINE = headerLine("MCP-Protocol-Version", revision20260728.version
 /** `params` as they are sent; `headers`: the annotated arguments of the tool that is called. */
 export function requestHead(method: string, params: Payload, headers: readonly ParamHeader[]): string {
   let head = VERSION_LINE + headerLine("Mcp-Method", encodeHeader(method));
-  const nameKey = Object.hasOwn(NAMED_METHODS, method) ? NAMED_METHODS[method] : undefined;
+  const nameKey = NAMED_METHODS.get(method);
   const name = nameKey === undefined ? undefined : decodeString(params.at([nameKey]));
   if (name !== undefined) head += headerLine("Mcp-Name", encodeHeader(name));
   for (const header of headers) head += paramLine(header, params);

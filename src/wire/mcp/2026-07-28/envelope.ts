@@ -1,5 +1,5 @@
 /** What every request of 2026-07-28 carries in `params._meta`: its version, who sends it, what that client can do. */
-import { decodeString, type Members, type Payload, payload } from "../../../contract/index.ts";
+import { copyText, decodeString, type Members, type Payload, payload } from "../../../contract/index.ts";
 
 const PREFIX = "io.modelcontextprotocol/";
 
@@ -29,7 +29,9 @@ export type Envelope = {
 };
 
 /** Clients send the same words with every request: what was made of them is kept. */
-const KNOWN = new Map<string, Envelope>();
+type Known = { readonly meta: string; readonly envelope: Envelope };
+const KNOWN = new Map<string, Known>();
+let last: Known | undefined;
 const MAX_KNOWN = 256;
 const MAX_KNOWN_LENGTH = 4096;
 /** Members that differ from request to request. */
@@ -37,10 +39,14 @@ const CHANGING = ['"progressToken"', '"traceparent"'];
 
 /** The envelope of a request's params; undefined where `_meta` names no version, which is how the eras are told apart. */
 export function readEnvelope(params: Members | undefined): Envelope | undefined {
+  if (last && params?.isText("_meta", last.meta)) return last.envelope;
   const meta = params?.textOf("_meta");
   if (meta === undefined) return undefined;
   const known = KNOWN.get(meta);
-  if (known) return known;
+  if (known) {
+    last = known;
+    return known.envelope;
+  }
   // Keys of params are never written with escapes, those of `_meta` may be.
   if (!meta.startsWith("{") || !(meta.includes(ENVELOPE_KEYS.version) || meta.includes("\\"))) return undefined;
   const envelope = parseEnvelope(payload(meta));
@@ -72,17 +78,17 @@ function remember(meta: string, envelope: Envelope): void {
   const [oldest] = KNOWN.keys();
   if (KNOWN.size >= MAX_KNOWN && oldest !== undefined) KNOWN.delete(oldest);
   // A copy: a piece of a message would keep the whole message.
-  KNOWN.set(copied(meta), {
-    ...envelope,
-    ...(envelope.capabilities && { capabilities: payload(copied(envelope.capabilities.text)) }),
-    clientInfo: envelope.clientInfo && copied(envelope.clientInfo),
-    logLevel: envelope.logLevel && copied(envelope.logLevel),
-    rest: envelope.rest && copied(envelope.rest),
-  });
-}
-
-function copied(text: string): string {
-  return Buffer.from(text, "latin1").toString("latin1");
+  const known = {
+    meta: copyText(meta),
+    envelope: {
+      ...envelope,
+      ...(envelope.capabilities && { capabilities: payload(copyText(envelope.capabilities.text)) }),
+      clientInfo: envelope.clientInfo && copyText(envelope.clientInfo),
+      logLevel: envelope.logLevel && copyText(envelope.logLevel),
+      rest: envelope.rest && copyText(envelope.rest),
+    },
+  };
+  KNOWN.set(known.meta, known);
 }
 
 /** The params without the envelope; other members of `_meta` stay, and an empty `_meta` goes. */

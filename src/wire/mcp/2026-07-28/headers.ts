@@ -20,14 +20,14 @@ export function decodeHeader(value: string): string | undefined {
 }
 
 /** Methods whose requests name their target in `Mcp-Name`, and where that name stands in params. */
-export const NAMED_METHODS: Readonly<Record<string, string>> = {
-  "tools/call": "name",
-  "prompts/get": "name",
-  "resources/read": "uri",
-  "tasks/get": "taskId",
-  "tasks/update": "taskId",
-  "tasks/cancel": "taskId",
-};
+export const NAMED_METHODS: ReadonlyMap<string, string> = new Map([
+  ["tools/call", "name"],
+  ["prompts/get", "name"],
+  ["resources/read", "uri"],
+  ["tasks/get", "taskId"],
+  ["tasks/update", "taskId"],
+  ["tasks/cancel", "taskId"],
+]);
 
 /** A property of an input schema whose argument is also sent as a header. */
 export type ParamHeader = { readonly name: string; readonly path: readonly string[]; readonly type: string };
