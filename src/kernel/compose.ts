@@ -2,8 +2,7 @@ import type { Call, Clock, Next, Stage } from "../contract/index.ts";
 import type { LiveCall } from "./runs/live-call.ts";
 
 /**
- * Runs stages left to right around `last`. The one place that knows about order; it notes when a call comes to each. One
- * closure for each step: every primitive has a pipeline of its own, and what is rarely used is slow to reach.
+ * Runs stages left to right around `last`. The one place that knows about order; it notes when a call comes to each.
  */
 export function compose(stages: readonly Stage[], last: Next, clock: Clock): Next {
   const names = [...stages.map(({ name }) => name), last.name];

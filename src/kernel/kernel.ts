@@ -20,9 +20,9 @@ import { LiveCatalog } from "./catalog/catalog.ts";
 import { ChangeFeed } from "./catalog/change-feed.ts";
 import type { Arrangement } from "./catalog/layouts.ts";
 import { Mount, type MountOptions } from "./catalog/mount.ts";
-import { compose } from "./compose.ts";
 import { createDispatch } from "./dispatch.ts";
 import { MountTable } from "./mount-table.ts";
+import { Pipelines } from "./pipelines.ts";
 import type { JournalLimits } from "./runs/journal.ts";
 import type { LiveRun } from "./runs/run.ts";
 import { LiveRuns } from "./runs/runs.ts";
@@ -105,6 +105,9 @@ export function createKernel(options: KernelOptions): Kernel {
     onTask: (call, ttlMs) => runs.recordTask(call, ttlMs),
     onLate: (call) => runs.late(call),
   });
+  const dispatchOnce = dispatch(false);
+  const dispatchTwice = dispatch(true);
+  const pipelines = new Pipelines(clock);
   const changes = new ChangeFeed(timers, sessions);
   const catalog = new LiveCatalog({
     clock,
@@ -115,7 +118,7 @@ export function createKernel(options: KernelOptions): Kernel {
     ...(options.mapLinks && { mapLinks: options.mapLinks }),
     compile: (entry) => {
       const stages = options.stages.map((make) => make(entry)).filter((stage) => stage !== undefined);
-      return compose(stages, dispatch(entry.primitive.repeatable), clock);
+      return pipelines.of(stages, entry.primitive.repeatable ? dispatchTwice : dispatchOnce);
     },
     ...(options.patienceMs !== undefined && { patienceMs: options.patienceMs }),
   });

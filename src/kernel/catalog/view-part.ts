@@ -41,7 +41,7 @@ export class ViewPart implements ViewList {
   readonly claims: readonly NameClaim[];
   readonly #kind: ListedKind;
   readonly #options: PartOptions;
-  readonly #byName = new Map<string, Primitive>();
+  readonly #byName = new Map<string, Shown>();
   readonly #shown: readonly Shown[];
   readonly #entries = new Map<string, ViewEntry>();
   #texts: EntryTexts | undefined;
@@ -57,7 +57,7 @@ export class ViewPart implements ViewList {
     this.remarks = PinRemarks.of(offer, this.claims, options.moved);
     const named = this.claims.filter(({ primitive }) => !isHeld(offer, primitive));
     this.#shown = isNamed ? named.map(this.#showNamed) : offer.primitives.map(this.#showUri);
-    for (const { name, primitive } of this.#shown) if (!this.#byName.has(name)) this.#byName.set(name, primitive);
+    for (const shown of this.#shown) if (!this.#byName.has(shown.name)) this.#byName.set(shown.name, shown);
   }
 
   readonly #showNamed = ({ primitive, name, dotted }: NameClaim): Shown => {
@@ -111,10 +111,11 @@ export class ViewPart implements ViewList {
   find(name: string): Entry | undefined {
     const known = this.#entries.get(name);
     if (known) return known;
-    const primitive = this.#byName.get(name);
-    if (!primitive) return undefined;
-    const entry = new ViewEntry(name, primitive, this.#options);
-    this.#entries.set(name, entry);
+    const shown = this.#byName.get(name);
+    if (!shown) return undefined;
+    // Under our own text of the name: the caller's is a part of its message, which would be kept as long as the entry.
+    const entry = new ViewEntry(shown.name, shown.primitive, this.#options);
+    this.#entries.set(shown.name, entry);
     return entry;
   }
 }

@@ -10,6 +10,7 @@ import { Exchange } from "./http-exchange.ts";
 import type { TlsOptions } from "./open-socket.ts";
 import { createSocketOpener } from "./open-socket.ts";
 import { buildPrefixes, buildRequest } from "./request-prefix.ts";
+import { LastHead } from "./response-head.ts";
 
 export type HttpClientOptions = {
   /** http or https. One client serves exactly this path. */
@@ -44,6 +45,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     throw new Error(`expected an http(s) URL, found ${url.protocol}`);
   const prefixes = buildPrefixes(url, options.headers ?? {});
   const connect = createSocketOpener(url, options.tls);
+  const lastHead = new LastHead();
 
   // Invariants:
   //  1. Every connection in `idle` is in `open` and carries no exchange; the one used last stands last.
@@ -81,7 +83,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   };
 
   function openFor(exchange: Exchange): void {
-    open.add(new HttpConnection({ connect, exchange, pool, idleMs, connectTimeoutMs, maxHeadBytes }));
+    open.add(new HttpConnection({ connect, exchange, pool, idleMs, connectTimeoutMs, maxHeadBytes, lastHead }));
   }
 
   function takeIdle(): HttpConnection | undefined {

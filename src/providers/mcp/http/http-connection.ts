@@ -4,7 +4,8 @@
 
 import type { Socket } from "node:net";
 import type { Exchange, ExchangeOwner, HttpFailure } from "./http-exchange.ts";
-import type { ResponseHead } from "./response-head.ts";
+import type { TextReader } from "./open-socket.ts";
+import type { LastHead, ResponseHead } from "./response-head.ts";
 import type { ResponseSink } from "./response-parser.ts";
 import { ResponseParser } from "./response-parser.ts";
 
@@ -18,13 +19,15 @@ export interface ConnectionPool {
 // Invariants:
 //  1. `#exchange` is set exactly while the parser is started or the socket is connecting.
 //  2. After `#gone` nothing is written, and no exchange is set.
-export class HttpConnection implements ResponseSink, ExchangeOwner {
-  /** When an idle connection stops being trustworthy, on the clock of `performance.now()`. */
+export class HttpConnection implements ResponseSink, ExchangeOwner, TextReader {
+  /** When an idle connection stops being trustworthy, in whole ms of `performance.now()`: V8 keeps others apart. */
   idleUntil = 0;
   readonly #socket: Socket;
   readonly #pool: ConnectionPool;
   readonly #idleMs: number;
   readonly #parser: ResponseParser;
+  // Not the socket's own timeout: each of its reads and writes would look at that for ever, even when it is off.
+  readonly #connecting: NodeJS.Timeout;
   #exchange: Exchange | undefined;
   #isOpen = false;
   #gone = false;
@@ -33,23 +36,25 @@ export class HttpConnection implements ResponseSink, ExchangeOwner {
   #error: unknown;
 
   constructor(options: {
-    connect: (onText: (text: string) => void) => { socket: Socket; openEvent: "connect" | "secureConnect" };
+    connect: (reader: TextReader) => { socket: Socket; openEvent: "connect" | "secureConnect" };
     exchange: Exchange;
     pool: ConnectionPool;
     idleMs: number;
     connectTimeoutMs: number;
     maxHeadBytes: number;
+    lastHead: LastHead;
   }) {
     this.#pool = options.pool;
     this.#idleMs = options.idleMs;
-    this.#parser = new ResponseParser(this, options.maxHeadBytes);
+    this.#parser = new ResponseParser(this, options.maxHeadBytes, options.lastHead);
     this.#exchange = options.exchange;
     options.exchange.owner = this;
-    const { socket, openEvent } = options.connect((text) => this.#read(text));
+    const { socket, openEvent } = options.connect(this);
     this.#socket = socket;
-    socket.setTimeout(options.connectTimeoutMs); // off again once open: no timer while exchanges run
+    const { connectTimeoutMs } = options;
+    const giveUp = () => this.#lose("timeout", new Error(`no connection within ${connectTimeoutMs} ms`));
+    this.#connecting = setTimeout(giveUp, connectTimeoutMs).unref();
     socket.once(openEvent, () => this.#open());
-    socket.on("timeout", () => this.#lose("timeout", new Error(`no connection within ${options.connectTimeoutMs} ms`)));
     socket.on("error", (error) => {
       this.#error = error;
     });
@@ -104,8 +109,8 @@ export class HttpConnection implements ResponseSink, ExchangeOwner {
     // A server that answers before it has read the whole request will read the rest of it as the next one.
     if (reusable && this.#socket.writableLength === 0) {
       // One second early, so that our next request does not cross the server's close on the wire.
-      this.idleUntil =
-        performance.now() + Math.min(this.#idleMs, keepAliveMs === undefined ? this.#idleMs : keepAliveMs - 1000);
+      const idleMs = Math.min(this.#idleMs, keepAliveMs === undefined ? this.#idleMs : keepAliveMs - 1000);
+      this.idleUntil = Math.floor(performance.now() + idleMs);
       this.#pool.onFree(this);
     } else {
       this.#retire();
@@ -129,7 +134,7 @@ export class HttpConnection implements ResponseSink, ExchangeOwner {
   #open(): void {
     if (this.#gone) return;
     this.#isOpen = true;
-    this.#socket.setTimeout(0);
+    clearTimeout(this.#connecting);
     if (this.#exchange !== undefined) this.#write(this.#exchange);
   }
 
@@ -141,7 +146,7 @@ export class HttpConnection implements ResponseSink, ExchangeOwner {
     if (exchange.isPaused) this.#socket.pause();
   }
 
-  #read(text: string): void {
+  read(text: string): void {
     if (this.#gone) return;
     this.#heard = true;
     // Bytes that nobody asked for would be taken as the answer to the next request.
@@ -171,6 +176,7 @@ export class HttpConnection implements ResponseSink, ExchangeOwner {
   #retire(): void {
     if (this.#gone) return;
     this.#gone = true;
+    clearTimeout(this.#connecting);
     this.#parser.stop();
     this.#socket.destroy();
     this.#pool.onGone(this);

@@ -11,18 +11,25 @@ const READ_BYTES = 64 * 1024;
 const TCP_KEEP_ALIVE_MS = 30_000;
 
 /**
- * Returns a function that opens sockets to `url` and hands over what they read as latin1 text.
- * Reads go into one buffer for all sockets, so a read allocates nothing but its text. That is sound where libuv asks for
- * the buffer, reads and calls back in one go; on Windows a read is pending on its buffer, so there each socket has its own.
+ * Reads go into one buffer for all sockets of the process: a read allocates nothing but its text, and writes to memory
+ * that is in the cache already, however many servers there are. That is sound where libuv asks for the buffer, reads
+ * and calls back in one go; on Windows a read is pending on its buffer, so there each socket has its own.
  */
-export function createSocketOpener(url: URL, tls: TlsOptions = {}): (onText: (text: string) => void) => OpenedSocket {
+const SHARED = process.platform === "win32" ? undefined : Buffer.allocUnsafeSlow(READ_BYTES);
+
+/** Takes what a socket has read, as latin1 text. */
+export interface TextReader {
+  read(text: string): void;
+}
+
+/** Returns a function that opens sockets to `url`. */
+export function createSocketOpener(url: URL, tls: TlsOptions = {}): (reader: TextReader) => OpenedSocket {
   const isTls = url.protocol === "https:";
   const host = url.hostname.replace(/^\[|\]$/g, "");
   const port = url.port === "" ? (isTls ? 443 : 80) : Number(url.port);
-  const shared = process.platform === "win32" ? undefined : Buffer.allocUnsafeSlow(READ_BYTES);
 
-  return function openSocket(onText) {
-    const buffer = shared ?? Buffer.allocUnsafeSlow(READ_BYTES);
+  return function openSocket(reader) {
+    const buffer = SHARED ?? Buffer.allocUnsafeSlow(READ_BYTES);
     const options = {
       host,
       port,
@@ -32,7 +39,7 @@ export function createSocketOpener(url: URL, tls: TlsOptions = {}): (onText: (te
       onread: {
         buffer,
         callback(bytes: number) {
-          onText(buffer.toString("latin1", 0, bytes));
+          reader.read(buffer.toString("latin1", 0, bytes));
           return true;
         },
       },

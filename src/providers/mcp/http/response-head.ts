@@ -46,6 +46,24 @@ export function parseHead(text: string): ParsedHead {
   };
 }
 
+/**
+ * Remembers the last head. Answers of one server differ in little but their body: often even the head is the same, byte
+ * for byte. One for all connections to a server, so that it is in the cache whichever of them is used.
+ */
+export class LastHead {
+  #text = "";
+  #parsed: ParsedHead | undefined;
+
+  /** As `parseHead`. */
+  parse(text: string): ParsedHead {
+    if (this.#parsed === undefined || text !== this.#text) {
+      this.#parsed = parseHead(text);
+      this.#text = text;
+    }
+    return this.#parsed;
+  }
+}
+
 /** True for the trailer section of a chunked body, with its empty line. */
 export function isFieldSection(text: string): boolean {
   return FIELD_LINES.test(text);

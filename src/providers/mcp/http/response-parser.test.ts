@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { LastHead } from "./response-head.ts";
 import { ResponseParser } from "./response-parser.ts";
 
 type Seen = { statuses: number[]; body: string; pieces: number; end?: boolean; invalid?: string; why?: string };
@@ -21,6 +22,7 @@ function parse(chunks: string[], options: { maxHeadBytes?: number; eof?: boolean
       },
     },
     options.maxHeadBytes ?? 1000,
+    new LastHead(),
   );
   parser.start();
   for (const chunk of chunks) parser.push(chunk);
@@ -150,6 +152,7 @@ describe("ResponseParser", () => {
         onInvalid: () => pieces++,
       },
       1000,
+      new LastHead(),
     );
     parser.start();
     parser.push(`${OK}Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n1\r\nb\r\n0\r\n\r\n`);
@@ -161,6 +164,7 @@ describe("ResponseParser", () => {
     const parser = new ResponseParser(
       { onHead: (head) => statuses.push(head.status), onData() {}, onResponseEnd() {}, onInvalid() {} },
       1000,
+      new LastHead(),
     );
     for (const status of [200, 200, 404, 200]) {
       parser.start();

@@ -3,8 +3,8 @@
  * It refuses whatever two readers could understand differently, see response-head.ts.
  */
 
-import type { ParsedHead, ResponseHead } from "./response-head.ts";
-import { isFieldSection, parseHead } from "./response-head.ts";
+import type { LastHead, ParsedHead, ResponseHead } from "./response-head.ts";
+import { isFieldSection } from "./response-head.ts";
 
 export interface ResponseSink {
   onHead(head: ResponseHead): void;
@@ -24,16 +24,17 @@ const MAX_INTERIM_RESPONSES = 16;
 export class ResponseParser {
   readonly #sink: ResponseSink;
   readonly #maxHeadBytes: number;
+  readonly #lastHead: LastHead;
   #state: State = "stopped";
   #pending = ""; // an unfinished head, chunk-size line or trailer section; bounded by maxHeadBytes
   #remaining = 0; // bytes left of a body with a length, or of the current chunk
   #interim = 0;
   #current: ParsedHead | undefined;
-  #lastHeadText = "";
 
-  constructor(sink: ResponseSink, maxHeadBytes: number) {
+  constructor(sink: ResponseSink, maxHeadBytes: number, lastHead: LastHead) {
     this.#sink = sink;
     this.#maxHeadBytes = maxHeadBytes;
+    this.#lastHead = lastHead;
   }
 
   /** Expects the response to a request that is being written now. */
@@ -104,16 +105,11 @@ export class ResponseParser {
     if (end - at > this.#maxHeadBytes)
       return this.#refuse(`the response head is larger than ${this.#maxHeadBytes} bytes`, "head-too-large");
     if (found === -1) return this.#keepHead(text, at);
-    const headText = text.slice(at, end);
-    // Answers of one server differ in little but their body: often even the head is the same, byte for byte.
-    if (this.#current === undefined || headText !== this.#lastHeadText) {
-      try {
-        this.#current = parseHead(headText);
-        this.#lastHeadText = headText;
-      } catch (cause) {
-        this.#current = undefined;
-        return this.#refuse(cause as Error);
-      }
+    try {
+      this.#current = this.#lastHead.parse(text.slice(at, end));
+    } catch (cause) {
+      this.#current = undefined;
+      return this.#refuse(cause as Error);
     }
     const { head, framing } = this.#current;
     if (head.status < 200) {
