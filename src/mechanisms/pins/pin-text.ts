@@ -1,36 +1,21 @@
 /** The book as text: one pin a line, so that a person can read it and a version control system compare it. */
-import * as z from "zod";
-import { type Pin, PinBook } from "./pin-book.ts";
+import type { Print } from "./fingerprint.ts";
+import { MAX_PRINTS, type PendingPrint, type Pin, PinBook } from "./pin-book.ts";
 
-const digest = z.string().max(128);
-const parts = z.record(z.string().max(64), digest);
-const time = z.string().max(64);
-const pinSchema = z.object({
-  server: z.string().max(1024),
-  kind: z.enum(["tool", "prompt"]),
-  name: z.string().max(1024),
-  since: time,
-  prints: z.array(z.object({ digest, parts })).max(8),
-  pending: z
-    .array(
-      z.object({ digest, parts, since: time, what: z.array(z.string().max(64)).max(16), was: z.string().optional() }),
-    )
-    .max(8)
-    .default([]),
-  acceptedAt: time.optional(),
-  goneAt: time.optional(),
-});
-const bookSchema = z.object({ version: z.literal(1), pins: z.array(pinSchema) });
+const MAX_NAME = 1024;
+const MAX_DIGEST = 128;
+const MAX_WORD = 64;
+const MAX_WHAT = 16;
 
-/** Throws an Error that says what is wrong with it. */
+/**
+ * Throws an Error that says what is wrong with it. Checked by hand: every start may read thousands of pins, and a schema
+ * takes longer for them than JSON itself.
+ */
 export function parseBook(text: string): PinBook {
-  const parsed = bookSchema.safeParse(parseJson(text));
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues;
-    throw new Error(`is no book of pins (${issue?.path.join(".") || "the whole"}: ${issue?.message})`);
-  }
+  const whole = asTable(parseJson(text), "the whole");
+  if (whole.version !== 1) throw fault("version", "expected 1");
   const book = new PinBook();
-  for (const pin of parsed.data.pins) book.put(pin);
+  for (const [index, pin] of asList(whole.pins, "pins").entries()) book.put(asPin(pin, `pins.${index}`));
   return book;
 }
 
@@ -40,6 +25,70 @@ function parseJson(text: string): unknown {
   } catch {
     throw new Error("is no JSON");
   }
+}
+
+function asPin(value: unknown, place: string): Pin {
+  const { server, kind, name, since, prints, pending = [], acceptedAt, goneAt } = asTable(value, place);
+  if (kind !== "tool" && kind !== "prompt") throw fault(`${place}.kind`, 'expected "tool" or "prompt"');
+  return {
+    server: asText(server, MAX_NAME, place, "server"),
+    kind,
+    name: asText(name, MAX_NAME, place, "name"),
+    since: asText(since, MAX_WORD, place, "since"),
+    prints: asList(prints, `${place}.prints`, MAX_PRINTS).map((print, index) =>
+      asPrint(print, `${place}.prints.${index}`),
+    ),
+    pending: asList(pending, `${place}.pending`, MAX_PRINTS).map((print, index) =>
+      asPending(print, `${place}.pending.${index}`),
+    ),
+    ...(acceptedAt !== undefined && { acceptedAt: asText(acceptedAt, MAX_WORD, place, "acceptedAt") }),
+    ...(goneAt !== undefined && { goneAt: asText(goneAt, MAX_WORD, place, "goneAt") }),
+  };
+}
+
+function asPrint(value: unknown, place: string): Print {
+  const { digest, parts } = asTable(value, place);
+  return { digest: asText(digest, MAX_DIGEST, place, "digest"), parts: asParts(parts, `${place}.parts`) };
+}
+
+function asPending(value: unknown, place: string): PendingPrint {
+  const { since, what, was } = asTable(value, place);
+  return {
+    ...asPrint(value, place),
+    since: asText(since, MAX_WORD, place, "since"),
+    what: asList(what, `${place}.what`, MAX_WHAT).map((word, index) => asText(word, MAX_WORD, place, `what.${index}`)),
+    ...(was !== undefined && { was: asText(was, Number.POSITIVE_INFINITY, place, "was") }),
+  };
+}
+
+function asParts(value: unknown, place: string): Print["parts"] {
+  const parts = asTable(value, place);
+  for (const key of Object.keys(parts)) {
+    asText(key, MAX_WORD, place, "key");
+    asText(parts[key], MAX_DIGEST, place, key);
+  }
+  return parts as Print["parts"];
+}
+
+function asTable(value: unknown, place: string): Readonly<Record<string, unknown>> {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw fault(place, "expected an object");
+  return value as Record<string, unknown>;
+}
+
+function asList(value: unknown, place: string, most = Number.POSITIVE_INFINITY): readonly unknown[] {
+  if (!Array.isArray(value)) throw fault(place, "expected a list");
+  if (value.length > most) throw fault(place, `expected at most ${most}`);
+  return value;
+}
+
+function asText(value: unknown, most: number, place: string, key: string): string {
+  if (typeof value !== "string") throw fault(`${place}.${key}`, "expected a string");
+  if (value.length > most) throw fault(`${place}.${key}`, `expected at most ${most} characters`);
+  return value;
+}
+
+function fault(place: string, expected: string): Error {
+  return new Error(`is no book of pins (${place}: ${expected})`);
 }
 
 export function bookText(book: PinBook): string {

@@ -42,7 +42,8 @@ export function loadConfig(raw: RawConfig, options: LoadOptions): Config {
       reportProblems(problems, { table, originOf: (path) => (isFlag(path) ? undefined : raw.originOf(path)) }),
     );
 
-  const parsed = configSchema.safeParse(table, { reportInput: true });
+  // Jitless: a config is read once, and compiling its schema takes longer than walking it.
+  const parsed = configSchema.safeParse(table, { reportInput: true, jitless: true });
   if (!parsed.success) problems.push(...parsed.error.issues.flatMap((issue) => describeIssue(issue, table)));
   const rawServers = (Array.isArray(table.servers) ? table.servers : []) as RawServer[];
   problems.push(...checkServers(rawServers), ...rawServers.flatMap(checkTransport), ...checkListen(table));
