@@ -52,9 +52,9 @@ function runWithKeptCode(file) {
   const { Script } = require("node:vm");
   const cachedData = readOwn(file);
   // On the first line of main.js, so that its line numbers stay. The build has made it ASCII.
-  const source = `(function (require) {${fs.readFileSync(MAIN, "latin1")}\n})`;
+  const source = `(function (require, __filename) {${fs.readFileSync(MAIN, "latin1")}\n})`;
   const script = new Script(source, { filename: MAIN, cachedData });
-  script.runInThisContext()(require);
+  script.runInThisContext()(require, MAIN);
   const isUsed = cachedData !== undefined && !script.cachedDataRejected;
   const keep = () => {
     clearTimeout(timer);

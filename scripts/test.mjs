@@ -1,8 +1,19 @@
-/** All we promise, in one command. Arguments pick lanes: `npm test -- e2e`. */
+/** All we promise, in one command. Arguments pick lanes: `npm test -- e2e`, `npm test -- chaos` for all of that name. */
 import "./node24.mjs";
 import { runLanes } from "./lane.mjs";
 
-const lanes = ["check", "e2e", "conformance", "requirements"].map((name) => [name, "npm", "run", "-s", name]);
+const names = [
+  "check",
+  "contract",
+  "e2e",
+  "conformance",
+  "chaos:sessions",
+  "chaos:stores",
+  "chaos:kills",
+  "requirements",
+];
 
 const wanted = process.argv.slice(2);
-await runLanes(wanted.length === 0 ? lanes : lanes.filter(([name]) => wanted.includes(name)));
+const isWanted = (name) => wanted.some((one) => name === one || name.startsWith(`${one}:`));
+const lanes = names.filter((name) => wanted.length === 0 || isWanted(name));
+await runLanes(lanes.map((name) => [name, "npm", "run", "-s", name]));

@@ -4,11 +4,16 @@ import { Command } from "commander";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { ERROR_CODES } from "../../src/contract/error.ts";
+import { PROBES, WHILE_AWAY } from "../../tests/chaos/outages.ts";
 import { cliPage } from "./cli.ts";
 import { configPage } from "./config.ts";
 import { configJsonSchemaPage } from "./config-json-schema.ts";
 import { describeAnswers } from "./error-answers.ts";
 import { errorPages } from "./errors.ts";
+import { FULL_DISK, outagesPage } from "./outages.ts";
+
+/** These name codes that others give. */
+const JUDGES = [join("contract", "error.ts"), join("stages", "ledger-stage.ts")];
 
 describe("errorPages", () => {
   test("writes one list and one page per code", () => {
@@ -22,7 +27,7 @@ describe("errorPages", () => {
 
   test("says of a code that nothing gives it yet exactly when no source names it", () => {
     const sources = readdirSync("src", { recursive: true, encoding: "utf8" })
-      .filter((path) => path.endsWith(".ts") && !path.endsWith(".test.ts") && path !== join("contract", "error.ts"))
+      .filter((path) => path.endsWith(".ts") && !path.endsWith(".test.ts") && !JUDGES.includes(path))
       .map((path) => readFileSync(join("src", path), "utf8"));
     const unused = Object.keys(ERROR_CODES).filter((code) => !sources.some((text) => text.includes(`"${code}"`)));
     const pages = errorPages(ERROR_CODES, describeAnswers).filter(({ text }) => text.includes("never gives it"));
@@ -93,6 +98,24 @@ describe("configJsonSchemaPage", () => {
       required: ["id"],
       additionalProperties: false,
     });
+  });
+});
+
+describe("outagesPage", () => {
+  test("has the rows that the chaos run holds, each store under its own heading", () => {
+    const { path, text } = outagesPage();
+    expect(path).toBe("docs/reference/outages.md");
+    const [, redis = "", postgres = ""] = text.split(/^## /m);
+    expect(redis).toMatch(/^Redis is away\n\n\| what \| effect \| remark \|\n/);
+    for (const [store, part] of [
+      ["Redis", redis],
+      ["PostgreSQL", postgres],
+    ] as const)
+      for (const probe of PROBES) expect(part).toContain(`| ${probe} | ${WHILE_AWAY[store][probe]} |`);
+  });
+
+  test.each(FULL_DISK)("names a test that exists: $what", ({ test: [file, title] }) => {
+    expect(readFileSync(file, "utf8")).toContain(title);
   });
 });
 

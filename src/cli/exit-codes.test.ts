@@ -13,6 +13,7 @@ test("exit codes keep their numbers, because scripts rely on them", () => {
     unreachable: 7,
     problems: 8,
     file: 9,
+    store: 10,
     interrupted: 130,
   });
 });

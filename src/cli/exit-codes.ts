@@ -10,6 +10,7 @@ export const EXIT_CODES = {
   unreachable: { code: 7, meaning: "No gateway answers where one was asked." },
   problems: { code: 8, meaning: "`doctor` found problems." },
   file: { code: 9, meaning: "A file cannot be read, understood or written; nothing was changed." },
+  store: { code: 10, meaning: "A store of the gateway cannot be opened or must not be used; nothing was changed." },
   interrupted: { code: 130, meaning: "Ctrl-C; a call that was running has been cancelled." },
 } as const satisfies Record<string, { code: number; meaning: string }>;
 

@@ -22,6 +22,8 @@ export function createProgram(verb?: string): Command {
     .description("Starts the gateway and serves MCP over HTTP until it is stopped.")
     .addOption(configOption())
     .option("--listen <host:port>", "where to listen; wins over the variable ISTHMUS_LISTEN, which wins over the file")
+    .option("--database <url>", "postgres://…, sqlite:path or memory:; wins over [database] of the file")
+    .option("--shared <url>", "redis://…, for several processes as one gateway; wins over [shared] of the file")
     .addOption(logLevelOption())
     .addOption(jsonOption("print the summary as one line of JSON"))
     .action(async (options) => (await import("./up.ts")).up(options));

@@ -5,7 +5,7 @@ import { startGateway } from "./start.ts";
 
 /** Serves one client on standard input and output, and ends the process when the client's side ends. */
 export async function stdio(options: ConfigFlags & { readonly catalog?: string }): Promise<void> {
-  const { gateway, log } = startGateway(options);
+  const { gateway, log } = await startGateway(options, { hasState: false });
   const catalog = options.catalog ?? "";
   if (!gateway.hasCatalog(catalog)) {
     throw new Ending("usage", [

@@ -12,7 +12,7 @@ import { watchStart } from "./watch-start.ts";
 /** Returns when the gateway serves; the process then lives until a signal. */
 export async function up(options: ConfigFlags & { readonly json?: boolean }): Promise<void> {
   const watch = watchStart({ isQuiet: options.json ?? false });
-  const { gateway, log, source, looked } = startGateway(options, watch);
+  const { gateway, log, source, looked } = await startGateway(options, { sink: watch, hasState: true });
   endOnSignals(log, () => gateway.close());
   const url = `http://${await listen(gateway)}/mcp`;
   log.info("listening", { url });

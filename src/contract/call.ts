@@ -1,5 +1,6 @@
 import type { GatewayError } from "./error.ts";
 import type { Payload } from "./payload.ts";
+import type { TaskRecord } from "./ports.ts";
 import type { Kind } from "./primitive.ts";
 import type { Principal, SessionRef } from "./session.ts";
 
@@ -38,6 +39,10 @@ export interface Call {
   readonly parent?: string;
   /** Another call's run that this one speaks about: the task it polls, the question it answers. */
   readonly resumes?: string;
+  /** What is known of the task that `resumes` names: its provider may have forgotten it with its last process. */
+  readonly task?: TaskRecord;
+  /** The caller's own name for this call, with its session where it has one: the call is made once under it. */
+  readonly once?: string;
   /** The caller can be sent away with a task: a provider that makes one of the call says so with `keepMs`. */
   readonly mayDefer?: boolean;
   readonly life: Life;
@@ -97,12 +102,16 @@ export type CallEvent =
   | { readonly type: "ask"; readonly asks: readonly Ask[] }
   /** A notification on this call's stream that we do not know. `key`: it speaks about that ask. */
   | { readonly type: "notice"; readonly method: string; readonly payload: Payload; readonly key?: string }
-  /** fault: the provider's own error, verbatim. task: it goes on as a task that bears this call's id for `ttlMs`. */
+  /**
+   * fault: the provider's own error, verbatim. task: it goes on as a task that bears this call's id for `ttlMs`; `handle`
+   * is the provider's own name for it, by which it finds it again.
+   */
   | {
       readonly type: "end";
       readonly outcome: "result" | "fault" | "input" | "task";
       readonly payload: Payload;
       readonly ttlMs?: number;
+      readonly handle?: string;
     }
   | { readonly type: "error"; readonly error: GatewayError };
 

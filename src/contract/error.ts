@@ -73,8 +73,8 @@ export const ERROR_CODES = {
     retry: "caller",
     message: "The provider was lost after it was told; whether it acted is not known.",
     cause:
-      "The connection or the process died after the call had been sent, and the tool is not declared idempotent or read-only.",
-    cure: "Find out whether the action happened before calling again.",
+      "The connection, the server or the process of the gateway died after the call had been sent, and the tool is not declared idempotent or read-only.",
+    cure: "Find out whether the action happened before calling again. A client that gives its calls idempotency keys can ask again without fear.",
   },
   NOT_READY: {
     retry: "later",
@@ -82,10 +82,17 @@ export const ERROR_CODES = {
     cause: "The server has not finished its start, or the gateway is draining.",
     cure: "Try again in a few seconds; `/readyz` says when every server has answered once.",
   },
+  STATE_UNAVAILABLE: {
+    retry: "later",
+    message: "The store behind the gateway does not answer.",
+    cause: "Redis or the database is down, or too slow, and what was asked cannot be done safely without it.",
+    cure: "Try again after a short wait; the operator finds the store's name in the gateway's log and in `/readyz`.",
+  },
   CONFLICT: {
     retry: "caller",
     message: "The call conflicts with another one.",
-    cause: "Two calls want the same thing at the same time, for example two answers to one question.",
+    cause:
+      "Two calls want the same thing at the same time, for example two answers to one question; or the answer of a call with an idempotency key was too large to be kept for a repeat.",
     cure: "Look at the present state and decide again.",
   },
   INTERNAL: {

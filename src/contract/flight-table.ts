@@ -13,8 +13,13 @@ export class FlightTable<T> {
   #items: (T | undefined)[] = new Array(16).fill(undefined);
   #keys: number[] = new Array(16).fill(-1);
   #mask = 15;
-  #next = 1;
+  #next: number;
   #size = 0;
+
+  /** `first`: the key to begin with, below 2^53. */
+  constructor(first = 1) {
+    this.#next = first;
+  }
 
   get size(): number {
     return this.#size;

@@ -33,6 +33,8 @@ export interface HttpResponse {
   /** False: the client is behind; `onDrain` follows. */
   write(text: string): boolean;
   end(text?: string): void;
+  /** Breaks off so that the client sees it: for an answer that has begun and cannot be ended. */
+  cut(): void;
   onDrain: (() => void) | undefined;
   /** The client went away before the end. */
   onClose: (() => void) | undefined;

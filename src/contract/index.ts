@@ -1,3 +1,4 @@
+export { type BlobBytes, isBlobId } from "./blob-bytes.ts";
 export {
   type Answer,
   type Ask,
@@ -16,8 +17,10 @@ export {
   withInput,
 } from "./call.ts";
 export { ERROR_CODES, type ErrorCode, GatewayError } from "./error.ts";
+export { armFaultPoints, faultPoint } from "./fault-point.ts";
 export { FlightTable } from "./flight-table.ts";
 export { headerLine } from "./header-line.ts";
+export { HOME_HEADER, type Hop, type HopEnd } from "./hop.ts";
 export type { BodyTaker, HttpRequest, HttpResponse } from "./http.ts";
 export { canonicalJson, digestJson } from "./json/canonical.ts";
 export { Members, membersAt } from "./json/members.ts";
@@ -53,7 +56,33 @@ export type {
   ViewList,
 } from "./ports.ts";
 export { LISTED_KINDS, type ListedKind, type Offer, type PinRemark, type Primitive, type Scope } from "./primitive.ts";
-export type { Host, Provider, ProviderState, ProviderStatus } from "./provider.ts";
+export type { Departure, Host, Provider, ProviderState, ProviderStatus } from "./provider.ts";
+export type {
+  BlobFacts,
+  BlobRows,
+  Delivery,
+  DeliveryRows,
+  Records,
+  TaskRow,
+  TaskRows,
+} from "./records.ts";
 export type { Principal, SessionRef } from "./session.ts";
+export type {
+  Admission,
+  Admitted,
+  CallLedger,
+  Channel,
+  Entries,
+  LogBounds,
+  LogItem,
+  Logs,
+  Member,
+  Membership,
+  OpenCall,
+  OwnedEntry,
+  Settlement,
+  SharedState,
+} from "./shared-state.ts";
 export { formatTraceparent, parseTraceparent } from "./trace-context.ts";
 export { parseBytes, parseDurationMs } from "./units.ts";
+export type { UpstreamMemory, UpstreamRecall } from "./upstream-memory.ts";

@@ -16,6 +16,15 @@ export const COUNTERS = {
   },
   isthmus_pin_changes_total: { help: "Definitions that differ from what was pinned, each once.", label: "provider" },
   isthmus_runs_evicted_total: { help: "Ended runs dropped before their resume window was over.", label: "reason" },
+  isthmus_memberships_lost_total: {
+    help: "How often this process could not renew its lease in time and closed its connections.",
+    label: "reason",
+  },
+  isthmus_hops_total: { help: "Requests handed to another process, by how that ended.", label: "outcome" },
+  isthmus_deliveries_total: {
+    help: "Tries to send a message that must arrive, by outcome (sent, retried, failed, expired).",
+    label: "outcome",
+  },
   isthmus_spans_dropped_total: { help: "Spans of traces that could not be exported.", label: "reason" },
 } as const satisfies Record<string, { help: string; label: string }>;
 
@@ -29,6 +38,8 @@ export const GAUGES = {
   isthmus_upstream_sessions: "Upstream sessions.",
   isthmus_providers_ok: "Providers in state ok.",
   isthmus_pins_pending: "Tools and prompts that have changed since they were pinned and are not accepted.",
+  isthmus_shared_state_up: "1 while the store of sessions and open calls answers.",
+  isthmus_database_up: "1 while the store of tasks and deliveries answers.",
   isthmus_config_stale: "1 while the config on disk was refused and an older one is in force.",
 } as const satisfies Record<string, string>;
 

@@ -2,7 +2,7 @@ import type { Answer, Ask, Call, CallEvent, CallReply, Life, Target, Verb } from
 import type { Notice } from "./notice.ts";
 import type { Payload } from "./payload.ts";
 import type { ListedKind, Primitive } from "./primitive.ts";
-import type { ProviderState, ProviderStatus } from "./provider.ts";
+import type { Departure, ProviderState, ProviderStatus } from "./provider.ts";
 import type { Principal, SessionRef } from "./session.ts";
 
 /** Time that only goes forward, in ms. */
@@ -117,8 +117,8 @@ export interface Catalog {
   enter(catalog: string, session?: SessionRef): Promise<void>;
   /** A client lists: providers that do not tell of changes may look whether there are any. Nobody waits for it. */
   listed(catalog: string, session: SessionRef | undefined, kind: ListedKind): void;
-  /** The session is over. */
-  leave(session: SessionRef): void;
+  /** The session is over ("ended", unless told otherwise), or goes on in another process. */
+  leave(session: SessionRef, reason?: Departure): void;
   /** Passes a client's words outside any call to the providers of its catalog. */
   notify(catalog: string, session: SessionRef, method: string, input: Payload): void;
 }
@@ -135,6 +135,8 @@ export type CallOrder = {
   readonly life: Life;
   readonly parent?: string;
   readonly resumes?: string;
+  readonly task?: TaskRecord;
+  readonly once?: string;
   readonly mayDefer?: boolean;
   /** Instead of the provider's own limit: for calls that wait by nature, such as the result of a task. */
   readonly timeoutMs?: number;
@@ -167,6 +169,8 @@ export interface Run {
   reply(reply: CallReply): void;
   /** Gives the call this long from now on: its caller was sent away with a task. */
   extend(ms: number): void;
+  /** The caller has moved to another process, where nobody can know how the call ends: it ends as OUTCOME_UNKNOWN. */
+  lose(reason: string): void;
   /** `payload`: the caller's own words, as in `CallReply`. */
   cancel(reason?: string, payload?: Payload): void;
 }
@@ -176,7 +180,10 @@ export type TaskRecord = {
   readonly id: string;
   readonly principal: Principal;
   readonly target: Target;
+  /** On the kernel's clock, in ms. */
   readonly expiresAt: number;
+  /** The provider's own name for it; never shown to clients. */
+  readonly handle?: string;
 };
 
 export interface Runs {
@@ -184,8 +191,10 @@ export interface Runs {
   start(order: CallOrder, reader: Reader): Run;
   /** A run that is open, or ended and still kept for readers that come back. */
   find(id: string): Run | undefined;
-  task(id: string): TaskRecord | undefined;
-  tasksOf(principal: Principal): readonly TaskRecord[];
+  /** Known here, or to whichever process made it. Rejects with STATE_UNAVAILABLE. */
+  task(id: string): Promise<TaskRecord | undefined>;
+  /** Newest first. Rejects with STATE_UNAVAILABLE. */
+  tasksOf(principal: Principal): Promise<readonly TaskRecord[]>;
 }
 
 /** How the kernel reaches clients outside calls. Implemented by mechanisms/sessions. */

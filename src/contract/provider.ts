@@ -15,6 +15,9 @@ export type ProviderState = {
   readonly about?: { readonly capabilities: Payload; readonly instructions?: string };
 };
 
+/** Why a session is not served here any more: it is over, or it goes on in another process. */
+export type Departure = "ended" | "moved";
+
 /** What the kernel does for a provider. */
 export interface Host {
   /** Replaces what this provider offers to that scope, kind by kind. An empty list withdraws the scope. */
@@ -46,7 +49,10 @@ export interface Provider {
   refresh?(session: SessionRef | undefined, kind: ListedKind): void;
   /** How many sessions, processes or connections of its own it holds now. */
   upstreamCount(): number;
-  /** The session is over: whatever was held for it is given back. */
-  release(session: SessionRef): void;
+  /**
+   * The session has left, "ended" unless told otherwise: whatever was held for it is given back. Of one that moved nothing
+   * is ended that another process can go on with.
+   */
+  release(session: SessionRef, reason?: Departure): void;
   close(): Promise<void>;
 }

@@ -16,4 +16,6 @@ export interface SessionRef {
   readonly canBeAsked: boolean;
   /** No way back to this client outside the answer of a call: nothing may be asked, nothing is pushed. */
   readonly isEphemeral: boolean;
+  /** Another process of this gateway, on behalf of all its clients: it never has an upstream session of its own. */
+  readonly isPeer?: boolean;
 }

@@ -28,7 +28,8 @@ export type DispatchOptions = {
   /** How long a question may wait for its answer. */
   readonly inputMs: number;
   readonly find: (provider: string) => DispatchTarget | undefined;
-  readonly onTask: (call: Call, ttlMs: number) => void;
+  /** A promise: the end may go out only when it has resolved. */
+  readonly onTask: (call: Call, end: CallEvent & { type: "end" }) => Promise<void> | undefined;
   readonly onLate: (call: Call) => void;
 };
 
@@ -62,6 +63,8 @@ class Attempt implements Out, RunControl {
   #tries: number;
   #isEnded = false;
   #isDone = false;
+  /** Its end waits to become durable. */
+  #isHeld = false;
   #hasSlot = false;
   #isUnanswered = false;
   #hasWritten = false;
@@ -139,7 +142,7 @@ class Attempt implements Out, RunControl {
 
   /** Lets go of the slot, once. */
   #done(): void {
-    if (this.#isDone) return;
+    if (this.#isDone || this.#isHeld) return;
     this.#isDone = true;
     this.#disarm();
     const { run } = this.#parts;
@@ -166,13 +169,32 @@ class Attempt implements Out, RunControl {
     this.#hasWritten = true;
     if (event.type === "end") {
       this.#isEnded = true;
-      if (event.outcome === "task") options.onTask(call, event.ttlMs ?? 0);
+      const recorded = event.outcome === "task" ? options.onTask(call, event) : undefined;
+      if (recorded !== undefined) return this.#endAfter(recorded, event);
     } else if (event.type === "error") this.#isEnded = true;
     else if (event.type === "status" && event.keepMs !== undefined) this.#freeSlot();
     const hasRoom = out.write(event);
     // The end lets go of the slot even if the provider's promise never settles.
     if (this.#isEnded) this.#done();
     return hasRoom;
+  }
+
+  /** What must outlive us is written down before anybody hears of it. */
+  #endAfter(recorded: Promise<void>, event: CallEvent): boolean {
+    this.#isHeld = true;
+    this.#disarm();
+    this.#freeSlot();
+    const { out } = this.#parts;
+    recorded
+      .then(
+        () => out.write(event),
+        (cause) => out.write({ type: "error", error: GatewayError.from(cause) }),
+      )
+      .finally(() => {
+        this.#isHeld = false;
+        this.#done();
+      });
+    return true;
   }
 
   ready(): Promise<void> {
@@ -183,8 +205,9 @@ class Attempt implements Out, RunControl {
     if (this.#isEnded) return;
     this.#isEnded = true;
     const { call, out, target, options } = this.#parts;
-    // That nobody answered its question says nothing about the provider.
-    target.breaker.failed(call, this.#isUnanswered ? "CANCELLED" : error.code, options.clock.now());
+    // That nobody answered its question, or that we let go of the call, says nothing about the provider.
+    const isOurs = this.#isUnanswered || error.details.by === "gateway";
+    target.breaker.failed(call, isOurs ? "CANCELLED" : error.code, options.clock.now());
     out.write({ type: "error", error });
   }
 

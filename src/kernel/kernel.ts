@@ -26,6 +26,7 @@ import { Pipelines } from "./pipelines.ts";
 import type { JournalLimits } from "./runs/journal.ts";
 import type { LiveRun } from "./runs/run.ts";
 import { LiveRuns } from "./runs/runs.ts";
+import type { DurableTasks } from "./runs/task-table.ts";
 import { type OfferScreen, screenAgain, screenOffers } from "./screening.ts";
 
 /** Decides per primitive whether a stage belongs in its pipeline. */
@@ -45,6 +46,8 @@ export type KernelOptions = {
   readonly screen?: OfferScreen;
   readonly journal?: JournalLimits;
   readonly keepMs?: number;
+  /** Where tasks of providers outlive this process; unset: they do not. */
+  readonly durable?: DurableTasks;
   /** How long a question in a call may wait for its answer. */
   readonly inputMs?: number;
   readonly patienceMs?: number;
@@ -96,13 +99,14 @@ export function createKernel(options: KernelOptions): Kernel {
     reply: (provider, callId, reply) => mounts.reply(provider, callId, reply),
     ...(options.journal && { journal: options.journal }),
     ...(options.keepMs !== undefined && { keepMs: options.keepMs }),
+    ...(options.durable && { durable: options.durable }),
   });
   const dispatch = createDispatch({
     clock,
     timers,
     inputMs: options.inputMs ?? DEFAULT_INPUT_MS,
     find: (provider) => mounts.find(provider),
-    onTask: (call, ttlMs) => runs.recordTask(call, ttlMs),
+    onTask: (call, end) => runs.recordTask(call, end),
     onLate: (call) => runs.late(call),
   });
   const dispatchOnce = dispatch(false);
@@ -179,7 +183,7 @@ export function createKernel(options: KernelOptions): Kernel {
   async function retire(mount: Mount, drainMs: number): Promise<void> {
     const open = runs.openOf(mount.provider.id);
     await ended(open, { clock, timers, withinMs: drainMs });
-    for (const run of open) run.cancel("its server was taken out of the config");
+    for (const run of open) run.breakOff("its server was taken out of the config");
     await closeMount(mount);
     mounts.leaving.delete(mount);
   }

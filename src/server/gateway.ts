@@ -1,10 +1,10 @@
 /** The composition root: every part of one gateway, put together by hand. Nothing is opened before it is asked for. */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Log, ProviderStatus } from "../contract/index.ts";
-import { createGate, createMcpFront, type McpFrontConfig, type StdioOptions } from "../fronts/mcp/index.ts";
-import { type Arrangement, createKernel, type Place } from "../kernel/index.ts";
+import { HOME_HEADER, type HttpRequest, type HttpResponse, type Log, type ProviderStatus } from "../contract/index.ts";
+import { createGate, createMcpFront, type StdioOptions } from "../fronts/mcp/index.ts";
+import { createKernel, type Place } from "../kernel/index.ts";
 import { KeptTasks } from "../mechanisms/runs/index.ts";
-import { createSessions } from "../mechanisms/sessions/index.ts";
+import { createSessions, createUpstreamMemory } from "../mechanisms/sessions/index.ts";
 import { createSeal } from "../mechanisms/vault/index.ts";
 import { createWatchdog } from "../providers/mcp/index.ts";
 import { mapLinks, RecentCalls } from "../stages/index.ts";
@@ -15,16 +15,26 @@ import {
   type ConfigSource,
   compareConfigs,
   type Environment,
-  type GatewayConfig,
   type ListenAddress,
   type ServerConfig,
 } from "./config/index.ts";
-import { listStages, type Ports, PROVIDERS, revealAll } from "./extensions.ts";
+import { listStages, type Ports, PROVIDERS } from "./extensions.ts";
 import { ConfigFollower } from "./follow-config.ts";
+import {
+  arrangementOf,
+  createExporter,
+  frontConfig,
+  homedOptions,
+  mgpOf,
+  mountOptions,
+  sealOptions,
+  storesOf,
+} from "./gateway-options.ts";
+import type { HomedProvider } from "./hop-provider/index.ts";
 import { HttpServer } from "./http-server.ts";
 import { LivePins } from "./live-pins.ts";
 import { Metrics } from "./metrics.ts";
-import { OtlpExporter } from "./telemetry/otlp-exporter.ts";
+import { createCluster, type GatewayState } from "./state/index.ts";
 import { TimerWheel } from "./timers.ts";
 import { VERSION } from "./version.ts";
 
@@ -65,39 +75,77 @@ export interface Gateway {
 
 const SETTLE_MS = 5_000;
 const DRAIN_POLL_MS = 20;
+const FAREWELL_MS = 1_000;
+/** A store that does not answer must not keep the process from stopping. */
+const HAND_OVER_MS = 2_000;
 /** How many of the last calls are told at once. */
 const SHOWN_CALLS = 100;
 
-export function createGateway(initial: Config, { log, env }: { log: Log; env: Environment }): Gateway {
+export type GatewayOptions = {
+  readonly log: Log;
+  readonly env: Environment;
+  /** What outlives the process; unset: nothing. It is closed with the gateway. */
+  readonly state?: GatewayState | undefined;
+};
+
+export function createGateway(initial: Config, { log, env, state }: GatewayOptions): Gateway {
   let config = initial;
   const metrics = new Metrics();
   const timers = new TimerWheel({ clock: systemClock, onError: (cause) => log.error("timer failed", { cause }) });
   const ports: Ports = { clock: systemClock, timers, log, meter: metrics };
-  const { inputTimeoutMs, sessionIdleMs, resumeWindowMs } = config.gateway;
-  const sessions = createSessions({ ...ports, idleMs: sessionIdleMs });
+  const { inputTimeoutMs, sessionIdleMs, sessionAgeMs, resumeWindowMs } = config.gateway;
+  const cluster = state && createCluster({ ...ports, state, config: config.state.cluster, onRequest: takeOver });
+  const kept = state && cluster && { ...state, member: cluster.member };
+  const isAlone = state?.clusterKey === undefined;
+  const shared = kept && { state: kept.shared, member: kept.member, isAlone };
+  const sessions = createSessions({
+    ...ports,
+    idleMs: sessionIdleMs,
+    maxAgeMs: sessionAgeMs,
+    ...(shared && { shared }),
+  });
   const recent = new RecentCalls(Date.now() - systemClock.now());
   const spans = createExporter(config, ports);
   const livePins = new LivePins({ ...ports, config: () => config, onChange: () => kernel.screenAgain() });
   const { pins } = livePins;
-  const stages = listStages({ ...ports, recent, spans });
+  const ledger = shared && { ...ports, ...shared, isShared: !isAlone };
+  const stages = listStages({ ...ports, recent, spans, ledger });
   const times = { keepMs: resumeWindowMs, inputMs: inputTimeoutMs };
-  const kernel = createKernel({ ...ports, ...times, sessions, stages, mapLinks, screen: pins });
+  const durable = kept && { records: kept.records, member: kept.member };
+  const kernel = createKernel({
+    ...ports,
+    ...times,
+    sessions,
+    stages,
+    mapLinks,
+    screen: pins,
+    ...(durable && { durable }),
+  });
   kernel.arrange(arrangementOf(config));
   const watchdog = createWatchdog();
-  const create = (server: ServerConfig) =>
-    PROVIDERS[server.transport](server, { ...ports, parentEnv: env, watchdog, version: VERSION });
+  const memory = shared && createUpstreamMemory({ entries: shared.state.entries, member: shared.member });
+  const providerPorts = { ...ports, parentEnv: env, watchdog, version: VERSION, memory, homed: homedOptions(cluster) };
+  /** Servers whose one child process may be here or elsewhere. */
+  const homed = new Map<string, HomedProvider>();
+  const create = (server: ServerConfig) => {
+    const provider = PROVIDERS[server.transport](server, providerPorts);
+    if ("isHome" in provider) homed.set(server.id, provider);
+    return provider;
+  };
   for (const server of config.servers) kernel.mount(create(server), mountOptions(server));
   // The fronts read it with every request: another config is put into the same object.
-  const liveConfig = frontConfig(config.gateway);
-  const tasks = new KeptTasks(ports);
+  const liveConfig = frontConfig(config);
+  const tasks = new KeptTasks({ ...ports, ...(kept && { store: { ...kept, members: kept.shared.members } }) });
   const front = createMcpFront({
     ...ports,
     sessions,
     tasks,
     catalog: kernel.catalog,
     runs: kernel.runs,
-    keys: createSeal(sealOptions(config.gateway)),
+    keys: createSeal(sealOptions(config.gateway, state?.clusterKey)),
     config: liveConfig,
+    ...(cluster &&
+      shared && { cluster: { ...shared, leaseMs: cluster.leaseMs, ...(cluster.hop && { hop: cluster.hop }) } }),
   });
   const life = new AbortController();
   let opening: Promise<void> | undefined;
@@ -110,6 +158,7 @@ export function createGateway(initial: Config, { log, env }: { log: Log; env: En
     timers,
     meter: metrics,
     gate: createGate(liveConfig),
+    ...(cluster?.hop && { mayWrite: () => cluster.membership.mayWrite() }),
     routes: {
       front: front.handle,
       hasSse: config.gateway.sse,
@@ -120,6 +169,22 @@ export function createGateway(initial: Config, { log, env }: { log: Log; env: En
     },
   });
 
+  cluster?.membership.onLost(() => {
+    http.cutAll();
+    cluster.hop?.cutAll();
+    sessions.forgetAll();
+  });
+
+  /** What another process has handed over, or wants of a child process that it takes to be here. */
+  function takeOver(request: HttpRequest, response: HttpResponse): void {
+    const wanted = request.headers[HOME_HEADER];
+    if (wanted === undefined || homed.get(wanted)?.isHome === true) return http.take(request, response);
+    request.discard();
+    response.answer(421, "", "");
+  }
+
+  metrics.gauge("isthmus_shared_state_up", () => (state?.shared.isUp === false ? 0 : 1));
+  metrics.gauge("isthmus_database_up", () => (state?.records.isUp === false ? 0 : 1));
   metrics.gauge("isthmus_runs_open", () => kernel.stats().open);
   metrics.gauge("isthmus_runs_kept", () => kernel.stats().kept);
   metrics.gauge("isthmus_config_stale", () => (follower?.isStale ? 1 : 0));
@@ -134,7 +199,7 @@ export function createGateway(initial: Config, { log, env }: { log: Log; env: En
   function describeReadiness() {
     const { isReady, servers } = kernel.ready();
     const status = closing !== undefined ? "draining" : isReady || isSettled ? "ready" : "starting";
-    return { isReady: status === "ready", body: { status, servers } };
+    return { isReady: status === "ready", body: { status, servers, ...storesOf(state) } };
   }
 
   function openServers(): Promise<void> {
@@ -161,22 +226,54 @@ export function createGateway(initial: Config, { log, env }: { log: Log; env: En
     config = next;
     livePins.open();
     kernel.screenAgain();
-    Object.assign(liveConfig, frontConfig(next.gateway));
+    Object.assign(liveConfig, frontConfig(next));
     void opened.then(() => front.subscribeAgain(new Set(difference.changed)));
     void closed.then(() => sessions.endIn((catalog) => !kernel.catalog.has(catalog), "its catalog is gone"));
     return { ...difference, settled: Promise.race([opened, sleep(SETTLE_MS, undefined, { ref: false })]) };
   }
 
+  /** Takes nothing new, lets what runs end for a while, and leaves to others what they can go on with. */
   async function drain(): Promise<void> {
-    const deadline = systemClock.now() + config.gateway.drainMs;
-    while (kernel.stats().open > front.waiting && systemClock.now() < deadline) await sleep(DRAIN_POLL_MS);
+    const began = systemClock.now();
+    const deadline = began + config.gateway.drainMs;
+    front.leave();
+    http.leave();
+    cluster?.hop?.drain();
+    // Still accepting: whoever balances load must hear from /readyz that it should go elsewhere, and learn with the next
+    // answer that its connection is not to be used again.
+    const farewell = cluster?.hop ? began + FAREWELL_MS : began;
+    while (systemClock.now() < deadline && (isRunning() || systemClock.now() < farewell)) await leaveMore();
+    // What is sent on comes as long as connections are taken: only now can it end.
+    http.stopAccepting();
+    while (systemClock.now() < deadline && isAtWork()) await leaveMore();
+  }
+
+  /** Calls run here, or elsewhere for clients that are connected here. */
+  function isAtWork(): boolean {
+    return isRunning() || (cluster?.hop?.passing ?? 0) > 0;
+  }
+
+  function isRunning(): boolean {
+    return kernel.stats().open > front.waiting;
+  }
+
+  async function leaveMore(): Promise<void> {
+    await sleep(DRAIN_POLL_MS);
+    await handOver();
+    // Children that others share end here and begin elsewhere as soon as nobody uses them.
+    if (!isRunning()) await cluster?.homes?.leave();
+  }
+
+  async function handOver(): Promise<void> {
+    if (cluster?.hop) await Promise.race([sessions.releaseIdle(), sleep(HAND_OVER_MS, undefined, { ref: false })]);
   }
 
   async function closeAll(): Promise<void> {
     follower?.close();
-    // Still accepting: whoever balances load must hear from /readyz that it should go elsewhere.
     await drain();
-    http.stopAccepting();
+    // Sessions that are kept go on in another process, or in the next one: servers must not be told that they end.
+    await Promise.race([sessions.flush(), sleep(HAND_OVER_MS, undefined, { ref: false })]);
+    sessions.forgetAll();
     // Calls that are still open end here with an error, which reaches their clients before the connections close.
     await kernel.close();
     await livePins.close();
@@ -184,9 +281,11 @@ export function createGateway(initial: Config, { log, env }: { log: Log; env: En
     front.close();
     tasks.close();
     sessions.close();
+    await cluster?.close();
     await http.close();
     await spans?.close();
     watchdog.close();
+    await state?.close();
     timers.close();
   }
 
@@ -202,7 +301,7 @@ export function createGateway(initial: Config, { log, env }: { log: Log; env: En
     },
     hasCatalog: (id) => kernel.catalog.has(id),
     async listen() {
-      const address = await http.listen(config.gateway.listen);
+      const [address] = await Promise.all([http.listen(config.gateway.listen), cluster?.open()]);
       void openServers();
       return address;
     },
@@ -225,45 +324,4 @@ export function createGateway(initial: Config, { log, env }: { log: Log; env: En
     },
   };
   return gateway;
-}
-
-/** Undefined: nobody asked for traces. */
-function createExporter({ telemetry }: Config, ports: Ports): OtlpExporter | undefined {
-  const { endpoint, headers } = telemetry;
-  if (endpoint === undefined) return undefined;
-  return new OtlpExporter({ ...ports, endpoint, headers: revealAll(headers), version: VERSION });
-}
-
-function arrangementOf({ gateway: { naming }, catalogs }: Config): Arrangement {
-  return { naming, catalogs };
-}
-
-function mountOptions({ segment, concurrency, timeoutMs, breaker }: ServerConfig) {
-  return { segment, concurrency, timeoutMs, breaker };
-}
-
-function mgpOf({ servers }: Config, id: string): Pick<ServerSummary, "mgp"> {
-  const mgp = servers.find((server) => server.id === id)?.mgp;
-  return mgp === undefined ? {} : { mgp };
-}
-
-/** Without a key of the operator's, what was sealed opens only until this process ends. */
-function sealOptions({ sealKey }: GatewayConfig): { master?: Uint8Array } {
-  return sealKey === undefined ? {} : { master: Buffer.from(sealKey.reveal(), "utf8") };
-}
-
-type LiveFrontConfig = { -readonly [Key in keyof McpFrontConfig]: McpFrontConfig[Key] };
-
-function frontConfig(gateway: GatewayConfig): LiveFrontConfig {
-  const { sessions, allowedHosts, allowedOrigins, pageSize, maxBodyBytes, inputTimeoutMs, listen } = gateway;
-  return {
-    sessions,
-    // Whoever reaches the address we listen on may name it, however it is spelled.
-    allowedHosts: [...allowedHosts, listen.host],
-    allowedOrigins,
-    maxBody: maxBodyBytes,
-    inputMs: inputTimeoutMs,
-    serverInfo: { name: "isthmus", version: VERSION },
-    pageSize,
-  };
 }

@@ -34,6 +34,8 @@ export type HttpServerOptions = {
   readonly routes: HttpRoutes;
   /** Says what is wrong with a request, or nothing. Fronts have the same gate before their own paths. */
   readonly gate: (request: HttpRequest) => string | undefined;
+  /** Asked before anything is written; unset: always. */
+  readonly mayWrite?: () => boolean;
   readonly timers: Timers;
   readonly meter: Meter;
   readonly log: Log;
@@ -47,7 +49,8 @@ export class HttpServer {
     this.#options = options;
     this.#listener = new HttpListener({
       timers: options.timers,
-      onRequest: (request, response) => this.#dispatch(request, response),
+      ...(options.mayWrite && { mayWrite: options.mayWrite }),
+      onRequest: (request, response) => this.take(request, response),
       onRefused: (status) => options.meter.count("isthmus_refused_total", `http ${status}`),
       onError: (cause) => options.log.error("request failed", { cause }),
     });
@@ -67,6 +70,11 @@ export class HttpServer {
     return { host, port: (server.address() as AddressInfo).port };
   }
 
+  /** Sends clients elsewhere: no connection is used again after its next answer. New ones are still taken. */
+  leave(): void {
+    this.#listener.leave();
+  }
+
   /** Takes no more connections and closes idle ones; those with an open answer go on. */
   stopAccepting(): void {
     this.#listener.stopAccepting();
@@ -77,7 +85,13 @@ export class HttpServer {
     return this.#listener.close();
   }
 
-  #dispatch(request: HttpRequest, response: HttpResponse): void {
+  /** Breaks off every connection; new ones are taken. */
+  cutAll(): void {
+    this.#listener.cutAll();
+  }
+
+  /** Answers a request, wherever it came from. */
+  take(request: HttpRequest, response: HttpResponse): void {
     const { routes } = this.#options;
     const route = routeOf(request.url);
     if (!("catalog" in route)) this.#answerOwn(request, response, route);

@@ -1,3 +1,4 @@
+export { type LedgerOptions, ledgerStage } from "./ledger-stage.ts";
 export { RecentCalls } from "./recent-calls.ts";
 export { telemetryStage } from "./telemetry-stage.ts";
 export { traceStage } from "./trace-stage.ts";

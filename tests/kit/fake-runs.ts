@@ -91,6 +91,10 @@ export class FakeRun implements Run {
 
   onReply: ((reply: CallReply) => void) | undefined;
 
+  lose(reason: string): void {
+    this.cancel(reason);
+  }
+
   cancel(reason?: string): void {
     this.cancelled = reason ?? "";
     this.write({ type: "error", error: new GatewayError("CANCELLED") });
@@ -119,11 +123,11 @@ export class FakeRuns implements Runs {
     return this.started.find((run) => run.id === id);
   }
 
-  task(id: string): TaskRecord | undefined {
+  async task(id: string): Promise<TaskRecord | undefined> {
     return this.tasks.find((task) => task.id === id);
   }
 
-  tasksOf(principal: Principal): readonly TaskRecord[] {
-    return this.tasks.filter((task) => task.principal.id === principal.id);
+  async tasksOf(principal: Principal): Promise<readonly TaskRecord[]> {
+    return this.tasks.filter((task) => task.principal.id === principal.id).reverse();
   }
 }

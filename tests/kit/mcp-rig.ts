@@ -9,7 +9,7 @@ import {
   type Keys,
   payload,
 } from "../../src/contract/index.ts";
-import { createMcpFront, type McpFrontConfig } from "../../src/fronts/mcp/index.ts";
+import { createMcpFront, type FrontCluster, type McpFrontConfig } from "../../src/fronts/mcp/index.ts";
 import { KeptTasks } from "../../src/mechanisms/runs/index.ts";
 import { createSessions } from "../../src/mechanisms/sessions/index.ts";
 import { createSeal } from "../../src/mechanisms/vault/index.ts";
@@ -111,20 +111,49 @@ export type SendOptions = {
 };
 
 export async function mcpRig(
-  options: { config?: Partial<McpFrontConfig>; view?: FakeView; idleMs?: number; keys?: Keys } = {},
+  options: {
+    config?: Partial<McpFrontConfig>;
+    view?: FakeView;
+    idleMs?: number;
+    keys?: Keys;
+    time?: ManualTime;
+    cluster?: FrontCluster;
+    outbox?: { maxItems: number; maxBytes: number };
+  } = {},
 ) {
-  const time = new ManualTime();
+  const time = options.time ?? new ManualTime();
   const meter = new KeptMeter();
   const log = new KeptLog();
   const runs = new FakeRuns();
   const tool = { kind: "tool", name: "files.echo", own: "echo" } as const;
   const catalog = new FakeCatalog(options.view ?? new FakeView(1, [okProvider("files")], [tool]));
   const [clock, timers] = [time, time];
-  const sessions = createSessions({ clock, timers, log, meter, ...(options.idleMs ? { idleMs: options.idleMs } : {}) });
+  const { idleMs, cluster, outbox } = options;
+  const sessions = createSessions({
+    clock,
+    timers,
+    log,
+    meter,
+    ...(idleMs && { idleMs }),
+    ...(outbox && { outbox }),
+    ...(cluster && { shared: cluster }),
+  });
   const config = { ...CONFIG, ...options.config };
   const keys = options.keys ?? createSeal();
   const tasks = new KeptTasks({ clock, timers, meter });
-  const front = createMcpFront({ catalog, runs, sessions, tasks, clock, timers, log, meter, keys, config });
+  const front = createMcpFront({
+    catalog,
+    runs,
+    sessions,
+    tasks,
+    clock,
+    timers,
+    log,
+    meter,
+    keys,
+    config,
+    ...(cluster && { cluster }),
+  });
   function onRequest(incoming: HttpRequest, response: HttpResponse): void {
     const path = incoming.url.split("?")[0] ?? "";
     const kind = path.endsWith("/sse") ? "sse" : path.endsWith("/messages") ? "messages" : "mcp";

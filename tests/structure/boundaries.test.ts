@@ -48,6 +48,8 @@ describe("judgeEdge", () => {
     ["src/server/listen.ts", "src/providers/mcp/index.ts"],
     ["src/cli/main.ts", "commander"],
     ["src/kernel/runs.test.ts", "tests/kit/gateway.ts"],
+    ["src/stores/sqlite/records.ts", "src/stores/sql/index.ts"],
+    ["src/stores/sql/task-rows.ts", "src/stores/migrations/index.ts"],
   ])("lets %s import %s", (from, to) => {
     expect(judgeEdge({ from, to })).toBeUndefined();
   });
@@ -61,6 +63,9 @@ describe("judgeEdge", () => {
     ["src/fronts/mcp/mcp-front.ts", "src/fronts/a2a/index.ts", "never imports another front"],
     ["src/providers/rest/rest-provider.ts", "src/providers/mcp/index.ts", "never imports another provider"],
     ["src/mechanisms/schemas/index.ts", "src/mechanisms/limits/limits.ts", "may not lean on it"],
+    ["src/stores/postgres/postgres.ts", "src/stores/sqlite/records.ts", "never imports another store"],
+    ["src/stores/sql/task-rows.ts", "src/stores/sqlite/records.ts", "never imports another store"],
+    ["src/stores/migrations/plan.ts", "src/stores/sql/index.ts", "never imports another store"],
     ["src/server/listen.ts", "src/cli/main.ts", "server may not import cli"],
     ["src/cli/main.ts", "src/kernel/dispatch.ts", "cli may not import kernel"],
     ["src/kernel/runs.ts", "tests/kit/gateway.ts", "only from src/"],

@@ -66,6 +66,12 @@ const APART: Readonly<Record<string, string>> = {
   stores: "a store never imports another store: each is a whole implementation of the ports",
 };
 
+/**
+ * Folders of stores/ that are no store, but what several stores are made of: the tables, and the queries that are the same
+ * for both SQL engines. A store may import them, they may import those before them here, and none of them a store.
+ */
+const STORE_PARTS: readonly string[] = ["migrations", "sql"];
+
 /** A mechanism may import those before it here, so that there is always an order in which to read and start them. */
 export const MECHANISM_ORDER: readonly string[] = [
   "schemas",
@@ -109,6 +115,7 @@ export function judgeEdge({ from, to }: Edge): string | undefined {
   }
   if (toMember === member) return undefined;
   if (family === "mechanisms") return judgeMechanisms(member, toMember, complain);
+  if (family === "stores" && isStorePart(member, toMember)) return undefined;
   const apart = APART[family];
   return apart === undefined ? undefined : complain(apart);
 }
@@ -117,6 +124,11 @@ function judgeMechanisms(member: string, toMember: string, complain: (because: s
   const [here, there] = [MECHANISM_ORDER.indexOf(member), MECHANISM_ORDER.indexOf(toMember)];
   if (here === -1 || there === -1) return complain("both must stand in MECHANISM_ORDER");
   return there < here ? undefined : complain(`mechanisms/${member} stands before ${toMember} and may not lean on it`);
+}
+
+function isStorePart(member: string, toMember: string): boolean {
+  const [here, there] = [STORE_PARTS.indexOf(member), STORE_PARTS.indexOf(toMember)];
+  return there !== -1 && (here === -1 || there < here);
 }
 
 function kindOf(to: string): "source" | "outside" | "package" {

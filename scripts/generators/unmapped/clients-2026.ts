@@ -165,9 +165,9 @@ export const from2026To2025: readonly Row[] = [
   },
   {
     what: "A state under the same `sealKey`, after the gateway that held its call was started anew",
-    gets: '200, -32602, `data.reason: "state_used"`',
+    gets: '200, -32603, `data.reason: "upstream_lost"`',
     why: "the open call at the server ended with the process that made it",
-    test: [UNMAPPED, "a state whose call ended with the process that kept it is refused as used"],
+    test: [UNMAPPED, "a state whose call ended with the process that kept it is told that nobody knows how"],
   },
   {
     what: "Answers that are no objects",

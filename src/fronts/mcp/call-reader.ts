@@ -7,6 +7,7 @@ import {
   type Attachment,
   type CallEvent,
   decodeString,
+  GatewayError,
   type Payload,
   type Reader,
   type Run,
@@ -183,6 +184,18 @@ export class CallReader implements Reader, RunningCall, OutletOwner {
 
   abandon(reason: string): void {
     this.cancel(reason);
+  }
+
+  /** Nobody here may speak for this session any more. A stream just ends: its client comes back, and is told elsewhere. */
+  lose(reason: string): void {
+    this.#isCancelled = true;
+    if (!this.#isOver) this.#finish(this.outlet.isKept ? undefined : this.#unknown());
+    this.run?.lose(reason);
+  }
+
+  #unknown(): string {
+    const error = new GatewayError("OUTCOME_UNKNOWN");
+    return errorAnswer(this.requestId, this.method, error, this.run?.id ?? "");
   }
 
   /** The outlet has room again. */

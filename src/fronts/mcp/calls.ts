@@ -3,22 +3,27 @@ import {
   type CallOrder,
   decodeString,
   type Entry,
+  GatewayError,
   jsonText,
   type ListedKind,
   type Members,
   type Origin,
   type Payload,
   payload,
+  type TaskRecord,
   type Verb,
   type View,
 } from "../../contract/index.ts";
+import { ONCE_KEY } from "../../mechanisms/runs/index.ts";
 import type { Session, Subscription } from "../../mechanisms/sessions/index.ts";
 import { errorText, type Message } from "../../wire/jsonrpc/index.ts";
 import { type CallRoute, COMPLETE_REFS } from "../../wire/mcp/index.ts";
 import { CallReader } from "./call-reader.ts";
 import type { FrontContext } from "./front-context.ts";
-import { unknownName } from "./mcp-errors.ts";
+import { errorAnswer, unknownName } from "./mcp-errors.ts";
+import { onceOf } from "./once.ts";
 import type { Outlet } from "./outlet.ts";
+import type { Posted } from "./posted.ts";
 
 const MAX_SUBSCRIPTIONS = 1000;
 const MAX_URI = 8192;
@@ -27,6 +32,8 @@ export type Exchange = {
   readonly session: Session;
   readonly message: Message;
   readonly outlet: Outlet;
+  /** Absent on transports without exchanges of their own, and in batches. */
+  readonly posted?: Posted;
   /** The trace that its transport names. */
   readonly traceparent?: string;
 };
@@ -70,7 +77,14 @@ export function callCompletion(front: FrontContext, exchange: Exchange): void {
 }
 
 /** What is started: everything of an order that differs from call to call. */
-export type Start = { entry: Entry; verb: Verb; input: Payload; resumes?: string; timeoutMs?: number };
+export type Start = {
+  entry: Entry;
+  verb: Verb;
+  input: Payload;
+  resumes?: string;
+  task?: TaskRecord;
+  timeoutMs?: number;
+};
 
 type Begin = (front: FrontContext, exchange: Exchange, start: Start) => unknown;
 
@@ -83,10 +97,11 @@ export function startCall(
 ): CallReader | undefined {
   const { session, message, outlet } = exchange;
   if (refuseRepeated(exchange)) return undefined;
+  const order = orderOf(front, exchange, start);
   const reader = new CallReader(session, message.id, message.method, tokenOf(message), outlet);
   if (onEnd) reader.onEnd = onEnd;
   session.addRunning(message.id, reader);
-  reader.began(front.runs.start(orderOf(front, exchange, start), reader));
+  reader.began(front.runs.start(order, reader));
   return reader;
 }
 
@@ -98,16 +113,27 @@ export function refuseRepeated({ session, message, outlet }: Exchange): boolean 
   return true;
 }
 
-export function orderOf(front: FrontContext, { session, message, traceparent }: Exchange, start: Start): CallOrder {
+/** Throws BAD_CALL for a name of the call that cannot be one. */
+export function orderOf(front: FrontContext, exchange: Exchange, start: Start): CallOrder {
+  const { session, message, traceparent } = exchange;
   const origin: Origin = { front: "mcp", protocol: session.protocol, requestId: message.id };
   return {
     ...start,
+    ...nameOf(exchange, start),
     method: message.method,
     principal: front.principal,
     session,
     origin: traceparent === undefined ? origin : { ...origin, traceparent },
     life: "resumable",
   };
+}
+
+/** A subscription is a state of its session, and speaking about a task does nothing: neither is made once. */
+function nameOf({ session, message, posted }: Exchange, start: Start): Pick<CallOrder, "once" | "input"> | undefined {
+  if (start.resumes !== undefined || start.verb === "subscribe") return undefined;
+  const meta = message.members?.textOf("_meta");
+  const once = onceOf(meta, posted, session.isEphemeral ? undefined : session);
+  return once && { once: once.name, input: once.isInMeta ? start.input.splice(["_meta", ONCE_KEY]) : start.input };
 }
 
 export function resolve(view: View, kinds: readonly ListedKind[], name: string): Entry | undefined {
@@ -158,15 +184,40 @@ function subscribe(front: FrontContext, exchange: Exchange, start: Start, subscr
   const { session, message } = exchange;
   if (message.method === "resources/unsubscribe") {
     front.sessions.unsubscribe(session, subscription);
-    return void startCall(front, exchange, start);
+    return whenSaved(
+      front,
+      exchange,
+      () => void startCall(front, exchange, start),
+      () => void front.sessions.subscribe(session, subscription),
+    );
   }
   if (subscription.own.length > MAX_URI || (session.subscriptions?.size ?? 0) >= MAX_SUBSCRIPTIONS) {
     const limits = `at most ${MAX_SUBSCRIPTIONS} subscriptions, each of at most ${MAX_URI} characters`;
     return badParams(exchange, `A session has ${limits}`);
   }
   const isNew = !session.isEphemeral && front.sessions.subscribe(session, subscription);
-  startCall(front, exchange, start, (isSuccess) => {
-    if (!isSuccess && isNew) front.sessions.unsubscribe(session, subscription);
+  const undo = () => {
+    if (isNew) front.sessions.unsubscribe(session, subscription);
+  };
+  const begin = () => {
+    startCall(front, exchange, start, (isSuccess) => {
+      if (isSuccess || !isNew) return;
+      undo();
+      front.sessions.save(session)?.catch(() => undefined);
+    });
+  };
+  whenSaved(front, exchange, begin, undo);
+}
+
+/** Goes on when what the session is now would survive this process; otherwise the client is told that it would not. */
+export function whenSaved(front: FrontContext, exchange: Exchange, goOn: () => void, undo: () => void): void {
+  const { session, message, outlet } = exchange;
+  const saving = front.sessions.save(session);
+  if (!saving) return goOn();
+  saving.then(goOn).catch((error) => {
+    undo();
+    if (!GatewayError.is(error)) front.log.error("request failed inside the gateway", { cause: error });
+    outlet.answer(errorAnswer(message.id, message.method, GatewayError.from(error), ""), -1, 503);
   });
 }
 

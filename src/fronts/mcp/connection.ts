@@ -171,6 +171,7 @@ export class Connection implements OutboxWriter {
 class LineOutlet implements Outlet {
   readonly canStream = true;
   readonly isKept = false;
+  readonly namesSession = false;
   readonly #connection: Connection;
   #owner: OutletOwner | undefined;
   #isOver = false;

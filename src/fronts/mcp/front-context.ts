@@ -1,4 +1,15 @@
-import type { Catalog, Clock, Keys, Log, Meter, Principal, Runs, Timers } from "../../contract/index.ts";
+import type {
+  Catalog,
+  Clock,
+  Hop,
+  Keys,
+  Log,
+  Meter,
+  Principal,
+  Runs,
+  SharedState,
+  Timers,
+} from "../../contract/index.ts";
 import type { KeptTasks } from "../../mechanisms/runs/index.ts";
 import type { SessionRegistry, Voice } from "../../mechanisms/sessions/index.ts";
 
@@ -16,6 +27,8 @@ export type McpFrontConfig = {
   /** How long a question waits for its answer. */
   readonly inputMs: number;
   readonly serverInfo: { readonly name: string; readonly version: string };
+  /** The first answer of a session carries a cookie by which a balancer may send its client here again. */
+  readonly cookie?: boolean;
 };
 
 export type McpPorts = {
@@ -28,6 +41,18 @@ export type McpPorts = {
   readonly log: Log;
   readonly meter: Meter;
   readonly keys: Keys;
+  /** What this process shares with others; absent: it is alone. */
+  readonly cluster?: FrontCluster;
+};
+
+export type FrontCluster = {
+  readonly state: SharedState;
+  /** The id of this process; it changes when the process had to join anew. */
+  readonly member: () => string;
+  /** How long a process may be silent before it is taken for dead. */
+  readonly leaseMs: number;
+  /** The way to the other processes; absent: there are none at the same time, only before and after. */
+  readonly hop?: Hop;
 };
 
 /** What every part of this front has at hand. */
@@ -35,6 +60,8 @@ export type FrontContext = McpPorts & {
   readonly config: McpFrontConfig;
   readonly voice: Voice;
   readonly principal: Principal;
+  /** Who holds what waits in this process. */
+  readonly holder: () => string;
   /** Catalogs that were waited for once without a session: what everybody sees there is ready. */
   readonly readyCatalogs: Set<string>;
 };

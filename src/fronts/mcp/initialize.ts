@@ -16,12 +16,13 @@ const ABOUT = new WeakMap<View, string>();
 /** Every session keeps what its client said of itself as long as it lives. */
 const MAX_DECLARED_BYTES = 64 * 1024;
 
-/** Answers `initialize` when what the new session sees is ready, or the kernel has waited long enough for it. */
+/** Answers `initialize` when what the new session sees is ready, or the kernel has waited long enough for it. `isPeer`: see SessionRef. */
 export async function initialize(
   front: FrontContext,
   catalog: string,
   message: Message,
   outlet: Outlet,
+  isPeer = false,
 ): Promise<void> {
   const asked = decodeString(message.members?.textOf("protocolVersion"));
   const capabilities = message.members?.textOf("capabilities") ?? "{}";
@@ -37,7 +38,7 @@ export async function initialize(
   const { version } = revisionOf(asked) ?? LATEST_REVISION;
   let session: Session;
   try {
-    session = openSession(front, catalog, version, message);
+    session = openSession(front, catalog, version, message, { isUnnamed: !outlet.namesSession, isPeer });
   } catch (error) {
     if (error instanceof JsonFault) {
       front.meter.count("isthmus_refused_total", "message");
@@ -46,6 +47,8 @@ export async function initialize(
     front.meter.count("isthmus_refused_total", "sessions full");
     return outlet.answer(errorAnswer(message.id, message.method, GatewayError.from(error), ""), -1, 503);
   }
+  // Before anything is started for it: whoever is told of this session can come back to it, wherever that may be.
+  if (front.sessions.isShared && !(await keepSession(front, session, message, outlet))) return;
   await front.catalog.enter(catalog, session);
   session.isEntered = true;
   outlet.opened(session);
@@ -53,7 +56,26 @@ export async function initialize(
   outlet.answer(answerText(message.id, "result", payload(`{"protocolVersion":${jsonText(version)},${about}}`)));
 }
 
-function openSession(front: FrontContext, catalog: string, protocol: string, message: Message): Session {
+/** False: the store is away, and the client was told so. */
+async function keepSession(front: FrontContext, session: Session, message: Message, outlet: Outlet): Promise<boolean> {
+  try {
+    await front.sessions.keep(session);
+    return true;
+  } catch (error) {
+    front.sessions.end(session);
+    front.meter.count("isthmus_refused_total", "state");
+    outlet.answer(errorAnswer(message.id, message.method, GatewayError.from(error), ""), -1, 503);
+    return false;
+  }
+}
+
+function openSession(
+  front: FrontContext,
+  catalog: string,
+  protocol: string,
+  message: Message,
+  kind: { readonly isUnnamed: boolean; readonly isPeer: boolean },
+): Session {
   const capabilities = front.sessions.intern(message.members?.textOf("capabilities") ?? "{}");
   return front.sessions.create({
     voice: front.voice,
@@ -63,6 +85,7 @@ function openSession(front: FrontContext, catalog: string, protocol: string, mes
     capabilities,
     clientInfo: front.sessions.intern(message.members?.textOf("clientInfo") ?? "{}"),
     canBeAsked: canBeAsked(capabilities),
+    ...kind,
   });
 }
 

@@ -82,7 +82,7 @@ describe("a list", () => {
     expect(await code(list("nonsense"))).toBe(-32602);
     expect(await code(list(7))).toBe(-32602);
     expect(await code(list(result.nextCursor, "prompts/list"))).toBe(-32602);
-    rig.catalog.current = new FakeView(1, [okProvider("one")], tools(5));
+    rig.catalog.current = new FakeView(1, [okProvider("one")], tools(6));
     expect(await code(list(result.nextCursor))).toBe(-32602);
   });
 });

@@ -1,5 +1,5 @@
 /** Lists are ready text of a view: no call is made for them. */
-import { randomInt } from "node:crypto";
+import { createHash } from "node:crypto";
 import { decodeString, jsonText, spliceText, type View, type ViewList } from "../../contract/index.ts";
 import type { Session } from "../../mechanisms/sessions/index.ts";
 import { errorText, type Message } from "../../wire/jsonrpc/index.ts";
@@ -14,15 +14,20 @@ export const LARGE = 64 * 1024;
 type Ready = { readonly stamp: number; text?: string; bytes?: Buffer };
 
 const READY = new WeakMap<ViewList, Ready>();
-// Starts anywhere, so that a number from before a restart stands for nothing now.
-let lastStamp = randomInt(2 ** 40);
+const STAMP_BYTES = 6;
 
 function readyOf(list: ViewList): Ready {
   const known = READY.get(list);
   if (known) return known;
-  const ready: Ready = { stamp: ++lastStamp };
+  const ready: Ready = { stamp: digestOf(list) };
   READY.set(list, ready);
   return ready;
+}
+
+/** The same in every process, so that a client may go on with a list elsewhere. */
+function digestOf(list: ViewList): number {
+  const hash = createHash("sha256").update(list.slice(0, list.count), "latin1").update(`\0${list.extras}`, "latin1");
+  return hash.digest().readUIntBE(0, STAMP_BYTES);
 }
 
 /** A number that stands for this list: unequal lists have unequal numbers, and keeping it keeps nothing alive. */

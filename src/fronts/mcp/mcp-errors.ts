@@ -23,6 +23,7 @@ const MCP_ERRORS = {
   PROVIDER_FAILED: "family",
   OUTCOME_UNKNOWN: "family",
   NOT_READY: "family",
+  STATE_UNAVAILABLE: "family",
   CONFLICT: "family",
   INTERNAL: "family",
 } as const satisfies Record<ErrorCode, number | "family" | "unknown">;
@@ -58,8 +59,15 @@ export function errorBody(method: string, error: GatewayError, callId: string): 
 }
 
 function factsOf({ code, details }: GatewayError, callId: string): object {
-  const { retryAfterMs } = details;
-  return { code, callId, retry: ERROR_CODES[code].retry, ...(typeof retryAfterMs === "number" && { retryAfterMs }) };
+  const { retryAfterMs, reason } = details;
+  return {
+    code,
+    callId,
+    retry: ERROR_CODES[code].retry,
+    ...(typeof retryAfterMs === "number" && { retryAfterMs }),
+    // Of other codes it may be the caller's own text.
+    ...(code === "BAD_CALL" && typeof reason === "string" && { reason }),
+  };
 }
 
 /** The answer to a request that ended with our own error. */

@@ -1,4 +1,5 @@
 /** MCP for clients, 2024-11-05 to 2026-07-28, on every transport it has. The server owns the socket and routes paths. */
+import { randomUUID } from "node:crypto";
 import type { HttpRequest, HttpResponse } from "../../contract/index.ts";
 import type { FrontContext, McpFrontConfig, McpPorts } from "./front-context.ts";
 import { createHttpTransport } from "./http/http-transport.ts";
@@ -19,13 +20,17 @@ export interface McpFront {
   subscribeAgain(providers: ReadonlySet<string>): Promise<void>;
   /** Calls that wait for input and for nothing else: their client may never come back, so a drain does not wait. */
   readonly waiting: number;
+  /** This process is about to stop: what is new is served by another one, or asked to come again. */
+  leave(): void;
   /** Lets go of timers and connections. Runs and sessions are closed by their owners, runs first. Safe to call twice. */
   close(): void;
 }
 
 export function createMcpFront(options: McpPorts & { readonly config: McpFrontConfig }): McpFront {
+  const alone = randomUUID();
   const front: FrontContext = {
     ...options,
+    holder: options.cluster?.member ?? (() => alone),
     voice: createVoice(options.catalog),
     principal: { id: "local" },
     readyCatalogs: new Set(),
@@ -49,6 +54,7 @@ export function createMcpFront(options: McpPorts & { readonly config: McpFrontCo
     get waiting() {
       return modern.rounds.size + front.tasks.waiting;
     },
+    leave: () => http.leave(),
     close() {
       modern.listeners.close();
       modern.rounds.close();

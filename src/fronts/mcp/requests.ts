@@ -1,12 +1,12 @@
 /** Which request is handled where. A method that the session's revision does not have is unknown to it. */
-import { decodeString, JsonFault, payload } from "../../contract/index.ts";
+import { decodeString, GatewayError, JsonFault, payload } from "../../contract/index.ts";
 import type { Session } from "../../mechanisms/sessions/index.ts";
 import { answerText, errorText } from "../../wire/jsonrpc/index.ts";
 import { CALL_ROUTES, type CallRoute, LIST_ROUTES, LOG_LEVELS, revisionOf } from "../../wire/mcp/index.ts";
-import { badParams, callCompletion, callPrimitive, type Exchange, startCall, viewOf } from "./calls.ts";
+import { badParams, callCompletion, callPrimitive, type Exchange, startCall, viewOf, whenSaved } from "./calls.ts";
 import type { FrontContext } from "./front-context.ts";
 import { answerList } from "./lists.ts";
-import { ambiguousAnswer } from "./mcp-errors.ts";
+import { ambiguousAnswer, errorAnswer } from "./mcp-errors.ts";
 import { startTool } from "./task-calls.ts";
 import { listTasks } from "./task-list.ts";
 import { callTask } from "./tasks.ts";
@@ -66,6 +66,7 @@ function fail(front: FrontContext, { message, outlet }: Exchange, cause: unknown
     front.meter.count("isthmus_refused_total", "message");
     return outlet.answer(ambiguousAnswer(message.id, cause), -1, 400);
   }
+  if (GatewayError.is(cause)) return outlet.answer(errorAnswer(message.id, message.method, cause, ""));
   front.log.error("request failed inside the gateway", { method: message.method, cause });
   outlet.answer(errorText(message.id, { code: -32603, message: "The gateway failed." }));
 }
@@ -83,9 +84,15 @@ function setLevel(front: FrontContext, exchange: Exchange): void {
   if (level === undefined || !LOG_LEVELS.includes(level)) {
     return badParams(exchange, `params.level must be one of ${LOG_LEVELS.join(", ")}`);
   }
+  const former = session.logLevel;
   session.logLevel = level;
-  if (!session.isEphemeral) front.catalog.notify(session.catalog, session, message.method, message.body);
-  outlet.answer(answerText(message.id, "result", payload("{}")));
+  const answer = () => {
+    if (!session.isEphemeral) front.catalog.notify(session.catalog, session, message.method, message.body);
+    outlet.answer(answerText(message.id, "result", payload("{}")));
+  };
+  whenSaved(front, exchange, answer, () => {
+    session.logLevel = former;
+  });
 }
 
 /** A method we do not know goes to the server behind us, if there is just one and all of it is shown. */

@@ -35,9 +35,18 @@ export function callSubscribe(
 /** Clients keep their subscriptions when a server is replaced: its successor hears of them, one after the other. */
 export async function subscribeAgain(front: FrontContext, providers: ReadonlySet<string>): Promise<void> {
   for (const { session, subscription } of front.sessions.subscriptionsAt(providers)) {
-    if (session.isEnded) continue;
-    const entry = front.catalog.view(session.catalog, session).resolve("resource", subscription.shown);
-    if (entry?.target.provider !== subscription.provider) continue;
-    await callSubscribe(front, session, { entry, subscription }, "resources/subscribe");
+    await renew(front, session, subscription);
   }
+}
+
+/** The servers of this process hear of what a client subscribed to in another. */
+export async function subscribeAll(front: FrontContext, session: Session): Promise<void> {
+  for (const subscription of [...(session.subscriptions?.values() ?? [])]) await renew(front, session, subscription);
+}
+
+async function renew(front: FrontContext, session: Session, subscription: Subscription): Promise<void> {
+  if (session.isEnded) return;
+  const entry = front.catalog.view(session.catalog, session).resolve("resource", subscription.shown);
+  if (entry?.target.provider !== subscription.provider) return;
+  await callSubscribe(front, session, { entry, subscription }, "resources/subscribe");
 }

@@ -25,6 +25,7 @@ function startTask(front: FrontContext, exchange: Exchange, start: Start): void 
   const { session, message, outlet } = exchange;
   const ttlMs = wishedTtl(message.members?.textOf("task") ?? "");
   if (ttlMs === undefined) return badParams(exchange, "params.task must be an object; its ttl, if any, a number of ms");
+  if (!front.tasks.isUp) return outlet.answer(errorAnswer(message.id, "", NO_STORE, ""));
   const order = orderOf(front, exchange, { ...start, input: start.input.splice(["task"]) });
   const notices = new TaskNotices(front, session, tokenOf(message));
   const task = front.tasks.start(
@@ -38,11 +39,17 @@ function startTask(front: FrontContext, exchange: Exchange, start: Start): void 
     },
   );
   if (!task) return outlet.answer(errorAnswer(message.id, "", TOO_MANY, ""));
-  holdSession(session, task);
-  notices.begin(task);
-  const created = payload(`{"task":${olderTask(task, "working").text}}`);
-  outlet.answer(answerText(message.id, "result", created));
+  const tell = () => {
+    holdSession(session, task);
+    notices.begin(task);
+    const created = payload(`{"task":${olderTask(task, "working").text}}`);
+    outlet.answer(answerText(message.id, "result", created));
+  };
+  if (task.stored === undefined) return tell();
+  task.stored.then(tell, (cause) => outlet.answer(errorAnswer(message.id, "", GatewayError.from(cause), "")));
 }
+
+const NO_STORE = new GatewayError("STATE_UNAVAILABLE");
 
 const TOO_MANY = new GatewayError("OVERLOADED", {
   message: "The gateway keeps as many tasks of this caller as it may.",

@@ -13,9 +13,10 @@ export async function listTasks(front: FrontContext, exchange: Exchange): Promis
   const { message, session, outlet } = exchange;
   if (message.members?.has("cursor")) return badParams(exchange, "The cursor is not valid");
   const view = viewOf(front, session);
-  const kept = front.tasks.of(session.principal).slice(0, MAX_LISTED);
-  const records = front.runs.tasksOf(session.principal).filter(({ target }) => view.raw(target.provider, "tasks/get"));
-  const newest = [...records].reverse().slice(0, MAX_LISTED - kept.length);
+  const kept = (await front.tasks.list(session.principal)).slice(0, MAX_LISTED);
+  const records = await front.runs.tasksOf(session.principal);
+  const shown = records.filter(({ target }) => view.raw(target.provider, "tasks/get"));
+  const newest = shown.slice(0, MAX_LISTED - kept.length);
   const found: (string | undefined)[] = new Array(newest.length).fill(undefined);
   let next = 0;
   async function work(): Promise<void> {
@@ -55,6 +56,7 @@ function askAbout(front: FrontContext, exchange: Exchange, record: TaskRecord): 
         life: "detached",
         parent: record.id,
         resumes: record.id,
+        task: record,
       },
       reader,
     );

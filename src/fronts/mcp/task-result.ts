@@ -1,6 +1,6 @@
 /** One tasks/result for a kept task: waits for its end, and asks the client meanwhile what the task wants to know. */
 import { jsonText, payload } from "../../contract/index.ts";
-import type { KeptTask } from "../../mechanisms/runs/index.ts";
+import type { KeptTask, TaskFacts } from "../../mechanisms/runs/index.ts";
 import type { RunningCall, Session } from "../../mechanisms/sessions/index.ts";
 import { answerText, errorText } from "../../wire/jsonrpc/index.ts";
 import type { Exchange } from "./calls.ts";
@@ -86,7 +86,7 @@ export class TaskResult implements RunningCall, OutletOwner, TaskStream {
 }
 
 /** What the call would have been answered with. */
-function resultText(requestId: string, task: KeptTask): string {
+export function resultText(requestId: string, task: TaskFacts): string {
   const { end, id } = task;
   if (!end) return errorText(requestId, { code: -32602, message: "The task was cancelled: it has no result" });
   if (end.type === "end" && end.outcome === "fault") return answerText(requestId, "fault", end.payload);

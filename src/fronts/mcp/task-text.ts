@@ -1,6 +1,6 @@
 /** A kept task in the words of both eras, which differ in two names. */
 import { jsonText } from "../../contract/index.ts";
-import type { KeptTask, TaskStatus } from "../../mechanisms/runs/index.ts";
+import type { TaskFacts, TaskStatus } from "../../mechanisms/runs/index.ts";
 
 const WORDS = {
   "2025": { ttl: "ttl", poll: "pollInterval" },
@@ -8,7 +8,7 @@ const WORDS = {
 } as const;
 
 /** What is always said of a task: its members, as JSON text without braces. */
-export function taskMembers(task: KeptTask, era: keyof typeof WORDS, status: TaskStatus): string {
+export function taskMembers(task: TaskFacts, era: keyof typeof WORDS, status: TaskStatus): string {
   const { ttl, poll } = WORDS[era];
   const { id, message, createdAt, lastUpdatedAt, ttlMs, pollMs } = task;
   const said = message === undefined ? "" : `"statusMessage":${jsonText(message)},`;

@@ -54,7 +54,7 @@ export function createVoice(catalog: Catalog): Voice {
       return asked && askText(id, asked);
     },
     withdrawal: (id) => notificationText("notifications/cancelled", payload(`{"requestId":${id}}`)),
-    ended: (session) => catalog.leave(session),
+    ended: (session, reason) => catalog.leave(session, reason),
   };
 }
 

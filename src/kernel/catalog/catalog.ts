@@ -9,6 +9,7 @@
 import {
   type Catalog,
   type Clock,
+  type Departure,
   type Entry,
   LISTED_KINDS,
   type ListedKind,
@@ -242,12 +243,12 @@ export class LiveCatalog implements Catalog {
     });
   }
 
-  leave(session: SessionRef): void {
+  leave(session: SessionRef, reason: Departure = "ended"): void {
     this.#scoped.delete(session.id);
     this.#inside.delete(session.id);
     for (const mount of this.#mounts.values()) {
       mount.missed.delete(session.id);
-      mount.provider.release(session);
+      mount.provider.release(session, reason);
     }
   }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Call, CallOrder } from "../../contract/index.ts";
+import type { Call, CallOrder, TaskRecord } from "../../contract/index.ts";
 import { LiveTiming } from "./live-timing.ts";
 import type { LiveRun } from "./run.ts";
 
@@ -20,6 +20,8 @@ export class LiveCall implements Call {
   readonly timing = new LiveTiming();
   declare readonly parent?: string;
   declare readonly resumes?: string;
+  declare readonly task?: TaskRecord;
+  declare readonly once?: string;
   declare readonly mayDefer?: boolean;
   #controller: AbortController | undefined;
   #reason: Error | undefined;
@@ -36,6 +38,8 @@ export class LiveCall implements Call {
     this.life = order.life;
     if (order.parent !== undefined) this.parent = order.parent;
     if (order.resumes !== undefined) this.resumes = order.resumes;
+    if (order.task !== undefined) this.task = order.task;
+    if (order.once !== undefined) this.once = order.once;
     if (order.mayDefer !== undefined) this.mayDefer = order.mayDefer;
   }
 

@@ -19,6 +19,7 @@ import {
   type Run,
 } from "../../contract/index.ts";
 import { Journal, type JournalLimits } from "./journal.ts";
+import type { LiveCall } from "./live-call.ts";
 
 const MAX_OPEN_ASKS = 64;
 
@@ -135,7 +136,9 @@ export class LiveRun implements Run, Out {
   /** Ends the run with our own error, through the stages when the call has been dispatched. */
   end(error: GatewayError): void {
     if (this.isEnded) return;
-    this.control?.abort(error);
+    if (this.control) this.control.abort(error);
+    // A stage that waits before the dispatch hears of it by the signal.
+    else (this.call as LiveCall).abortSignal?.(error);
     // Not dispatched yet, or a stage that does not pass errors on: the run ends all the same.
     if (!this.isEnded) this.write({ type: "error", error });
   }
@@ -218,6 +221,15 @@ export class LiveRun implements Run, Out {
     if (answers.length === 0) return;
     if (this.#asks?.size === 0) this.control?.asking(false);
     this.#owner.reply(this.call, { type: "answer", answers });
+  }
+
+  /** Not the caller ends it, but the gateway. */
+  breakOff(reason: string): void {
+    this.end(new GatewayError("CANCELLED", { details: { reason, by: "gateway" } }));
+  }
+
+  lose(reason: string): void {
+    this.end(new GatewayError("OUTCOME_UNKNOWN", { details: { reason, by: "gateway" } }));
   }
 
   cancel(reason?: string, payload?: Payload): void {

@@ -25,7 +25,7 @@ import type { JournalLimits } from "./journal.ts";
 import { KeptRuns } from "./kept-runs.ts";
 import { LiveCall } from "./live-call.ts";
 import { LiveRun, type RunOwner } from "./run.ts";
-import { TaskTable } from "./task-table.ts";
+import { type DurableTasks, TaskTable } from "./task-table.ts";
 
 export type RunsOptions = {
   readonly clock: Clock;
@@ -35,6 +35,8 @@ export type RunsOptions = {
   readonly journal?: JournalLimits;
   /** How long an ended run waits for a reader that comes back. */
   readonly keepMs?: number;
+  /** Where tasks of providers outlive this process; unset: they do not. */
+  readonly durable?: DurableTasks;
   readonly timeoutMs: (provider: string) => number;
   readonly reply: (provider: string, callId: string, reply: CallReply) => void;
 };
@@ -52,7 +54,7 @@ export class LiveRuns implements Runs, RunOwner {
     this.#options = options;
     this.journalLimits = options.journal ?? JOURNAL_LIMITS;
     this.#kept = new KeptRuns({ keepMs: options.keepMs ?? 300_000, timers: options.timers, meter: options.meter });
-    this.#tasks = new TaskTable(options.clock);
+    this.#tasks = new TaskTable(options.clock, options.durable);
   }
 
   start(order: CallOrder, reader: Reader): Run {
@@ -95,21 +97,22 @@ export class LiveRuns implements Runs, RunOwner {
     return [...this.#open.values()].filter((run) => run.call.target.provider === provider);
   }
 
-  task(id: string): TaskRecord | undefined {
+  task(id: string): Promise<TaskRecord | undefined> {
     return this.#tasks.get(id);
   }
 
-  tasksOf(principal: Principal): readonly TaskRecord[] {
+  tasksOf(principal: Principal): Promise<readonly TaskRecord[]> {
     return this.#tasks.of(principal);
   }
 
-  /** A provider turned the call into a task that bears the call's id. */
-  recordTask(call: Call, ttlMs: number): void {
-    this.#tasks.add({
+  /** A provider turned the call into a task that bears the call's id. A promise: nobody may hear of it before. */
+  recordTask(call: Call, { ttlMs = 0, handle }: { ttlMs?: number; handle?: string }): Promise<void> | undefined {
+    return this.#tasks.add({
       id: call.id,
       principal: call.principal,
       target: call.target,
       expiresAt: this.#options.clock.now() + ttlMs,
+      ...(handle !== undefined && { handle }),
     });
   }
 
@@ -137,7 +140,7 @@ export class LiveRuns implements Runs, RunOwner {
 
   /** Cancels what is open and forgets what is kept. */
   close(): void {
-    for (const run of this.#open.values()) run.cancel("the gateway is shutting down");
+    for (const run of this.#open.values()) run.breakOff("the gateway is shutting down");
     this.#kept.clear();
   }
 }

@@ -5,6 +5,7 @@
  *  1. `#run` is there from `begin` to the end of the task; what the run says before it is known waits in `#early`.
  *  2. Once the task is over nothing about it changes, and nothing is pending.
  *  3. `ttlMs` never gets shorter: whoever was told how long the task is kept can rely on it.
+ *  4. Where tasks outlive the process, nobody hears that this one is over before its row says so; `#outcome` waits for it.
  */
 import {
   type Answer,
@@ -18,28 +19,29 @@ import {
   type Timer,
   type Timers,
 } from "../../contract/index.ts";
+import type { TaskEnd, TaskFacts, TaskOutcome, TaskStatus } from "./task-facts.ts";
 import { boundPoll, boundTtl, type TaskTerms } from "./task-terms.ts";
 
 const MAX_PENDING = 64;
 const MAX_WATCHERS = 64;
 
-export type TaskStatus = "working" | "input_required" | "completed" | "failed" | "cancelled";
-
-/** How the run of a task ended. A task that was cancelled has no such end. */
-export type TaskEnd =
-  | Extract<CallEvent, { type: "error" }>
-  | { readonly type: "end"; readonly outcome: "result" | "fault"; readonly payload: ReturnType<typeof payload> };
-
 /** What a task needs from the registry that keeps it. `now` is everybody's time, in ms. */
 export interface TaskOwner {
   readonly timers: Timers;
   now(): number;
+  /**
+   * Writes down how the task is over, and tells `done`, with what others had decided before where they had. Undefined:
+   * tasks do not outlive the process. The promise is of the first attempt; others follow where it rejects.
+   */
+  settle(task: KeptTask, outcome: TaskOutcome, done: (decided?: TaskOutcome) => void): Promise<void> | undefined;
+  /** It is kept longer than its row says. */
+  prolonged(task: KeptTask): void;
   ended(task: KeptTask): void;
   /** Its time is over. */
   expired(task: KeptTask): void;
 }
 
-export class KeptTask implements Reader {
+export class KeptTask implements Reader, TaskFacts {
   readonly keeps = false;
   readonly principal: Principal;
   readonly #owner: TaskOwner;
@@ -51,6 +53,11 @@ export class KeptTask implements Reader {
   #early: CallEvent[] = [];
   #timer: Timer | undefined;
   #updated: number;
+  #outcome: TaskOutcome | undefined;
+  /** Resolves when its caller may be told of it; rejects with STATE_UNAVAILABLE. Undefined: at once. */
+  stored: Promise<void> | undefined;
+  /** Of one that is about to be over: resolves when that may be told; rejects when the store did not take it at once. */
+  ending: Promise<void> | undefined;
   id = "";
   status: TaskStatus = "working";
   message: string | undefined;
@@ -74,6 +81,11 @@ export class KeptTask implements Reader {
 
   get createdAt(): string {
     return new Date(this.#since).toISOString();
+  }
+
+  /** When its time is over, on everybody's clock in ms. */
+  get expiresAt(): number {
+    return this.#since + this.ttlMs;
   }
 
   get lastUpdatedAt(): string {
@@ -111,7 +123,7 @@ export class KeptTask implements Reader {
   }
 
   take(event: CallEvent): boolean {
-    if (this.isOver) return true;
+    if (this.isOver || this.#outcome) return true;
     if (!this.#run) {
       this.#early.push(event);
       return true;
@@ -165,6 +177,7 @@ export class KeptTask implements Reader {
     const ttlMs = boundTtl(age + keepMs);
     if (ttlMs <= this.ttlMs) return;
     this.ttlMs = ttlMs;
+    this.#owner.prolonged(this);
     this.#arm(ttlMs - age);
     this.#run?.extend(ttlMs - age);
   }
@@ -179,17 +192,33 @@ export class KeptTask implements Reader {
   }
 
   #finish(end: TaskEnd): void {
-    const isCancelled = end.type === "error" && end.error.code === "CANCELLED";
-    if (end.type === "error") this.message = end.error.message;
-    if (isCancelled) return this.#conclude("cancelled");
-    this.end = end;
-    this.#conclude(end.type === "end" && end.outcome === "result" ? "completed" : "failed");
+    const message = end.type === "error" ? end.error.message : this.message;
+    if (end.type === "error" && end.error.code === "CANCELLED")
+      return this.#conclude({ status: "cancelled", message, end: undefined });
+    const isResult = end.type === "end" && end.outcome === "result";
+    this.#conclude({ status: isResult ? "completed" : "failed", message, end });
   }
 
-  #conclude(status: TaskStatus): void {
-    this.status = status;
+  #conclude(outcome: TaskOutcome): void {
+    this.#outcome = outcome;
+    this.#letGo();
+    this.ending = this.#owner.settle(this, outcome, (decided) => this.#over(decided ?? outcome));
+    // Whoever asks for it hears of it; it is tried again anyway.
+    this.ending?.catch(() => undefined);
+  }
+
+  /** Its run is over, or nobody's any more. */
+  #letGo(): void {
     this.#pending.clear();
     this.#run = undefined;
+    this.status = "working";
+  }
+
+  #over({ status, message, end }: TaskOutcome): void {
+    if (this.isOver) return;
+    this.status = status;
+    this.message = message;
+    this.end = end;
     this.#changed();
     this.#watchers.clear();
     this.#owner.ended(this);
@@ -209,11 +238,20 @@ export class KeptTask implements Reader {
     this.#run?.reply({ type: "answer", answers: given });
   }
 
-  /** Ends the task. One that is over stays as it is. */
+  /** Ends the task. One that is over, or about to be, stays as it is. */
   cancel(reason: string): void {
+    if (this.isOver || this.#outcome) return;
+    const run = this.#run;
+    this.#conclude({ status: "cancelled", message: this.message, end: undefined });
+    run?.cancel(reason);
+  }
+
+  /** Ends the task here, whatever its row says. */
+  lapse(reason: string): void {
     if (this.isOver) return;
     const run = this.#run;
-    this.#conclude("cancelled");
+    this.#letGo();
+    this.#over({ status: "cancelled", message: this.message, end: undefined });
     run?.cancel(reason);
   }
 

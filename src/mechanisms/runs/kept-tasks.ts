@@ -1,11 +1,21 @@
-/** Every task that the gateway keeps for its callers. Bounded in number, in bytes of what is kept, and in time. */
-import type { Ask, Clock, Meter, Principal, Reader, Run, Timers } from "../../contract/index.ts";
+/**
+ * Every task that the gateway keeps for its callers. Bounded in number, in bytes of what is kept, and in time. With a store
+ * the tasks outlive the process: as rows, which stay when what is kept here has to go.
+ */
+
+import type { Reader, Run, Timer, Timers } from "../../contract/index.ts";
+import { type Ask, type Clock, GatewayError, type Meter, type Principal } from "../../contract/index.ts";
 import { KeptTask, type TaskOwner } from "./kept-task.ts";
+import type { TaskFacts, TaskOutcome } from "./task-facts.ts";
+import { type FoundTask, TaskRowBook, type TaskStore } from "./task-rows.ts";
 import type { TaskTerms } from "./task-terms.ts";
 
 const MAX_TASKS = 10_000;
 const MAX_PER_PRINCIPAL = 1000;
 const MAX_BYTES = 64 * 1024 * 1024;
+const SWEEP_MS = 60_000;
+const FIRST_RETRY_MS = 250;
+const LAST_RETRY_MS = 30_000;
 
 export type KeptTasksOptions = {
   readonly clock: Clock;
@@ -15,6 +25,8 @@ export type KeptTasksOptions = {
   readonly maxPerPrincipal?: number;
   /** Of the ends of tasks that are over. */
   readonly maxBytes?: number;
+  /** Where tasks outlive the process; unset: they do not. */
+  readonly store?: TaskStore;
 };
 
 /** Where the former reader of a run stood, and the questions it had taken and not settled. */
@@ -28,6 +40,9 @@ export class KeptTasks implements TaskOwner {
   /** Those that are over, in the order in which they ended. */
   readonly #over = new Set<KeptTask>();
   #bytes = 0;
+  readonly #rows: TaskRowBook | undefined;
+  #sweeping: Timer | undefined;
+  #isClosed = false;
   /** From our clock to everybody's. */
   readonly #epoch: number;
 
@@ -35,6 +50,8 @@ export class KeptTasks implements TaskOwner {
     this.#options = options;
     this.timers = options.timers;
     this.#epoch = Date.now() - options.clock.now();
+    this.#rows = options.store && new TaskRowBook(options.store, () => this.now());
+    this.#sweeping = this.#rows && this.#sweepLater(this.#rows);
   }
 
   get size(): number {
@@ -52,6 +69,11 @@ export class KeptTasks implements TaskOwner {
     return count;
   }
 
+  /** Whether tasks can be made now. */
+  get isUp(): boolean {
+    return this.#rows?.isUp !== false;
+  }
+
   now(): number {
     return this.#epoch + this.#options.clock.now();
   }
@@ -66,8 +88,12 @@ export class KeptTasks implements TaskOwner {
     return task;
   }
 
-  /** Makes a task of a run that is started for it. Undefined: there is no room, and nothing was started. */
+  /**
+   * Makes a task of a run that is started for it. Undefined: there is no room, and nothing was started. Throws
+   * STATE_UNAVAILABLE where it is known that the task could not be stored.
+   */
   start(principal: Principal, startRun: (reader: Reader) => Run, terms: TaskTerms): KeptTask | undefined {
+    if (!this.isUp) throw new GatewayError("STATE_UNAVAILABLE");
     if (!this.#hasRoom(principal)) return undefined;
     const task = new KeptTask(this, principal, terms);
     this.#begin(task, startRun(task), []);
@@ -78,7 +104,49 @@ export class KeptTasks implements TaskOwner {
     this.#tasks.set(run.id, task);
     const own = this.#byPrincipal.get(task.principal.id) ?? new Set();
     this.#byPrincipal.set(task.principal.id, own.add(task));
+    task.id = run.id;
+    this.#store(task);
     task.begin(run, asks);
+  }
+
+  /** A task that cannot be stored is none, and its call is not wanted. */
+  #store(task: KeptTask): void {
+    const rows = this.#rows;
+    if (!rows) return;
+    task.stored = rows.add(task, task.expiresAt);
+    task.stored.catch(() => {
+      task.lapse("the task could not be stored");
+      this.#remove(task);
+    });
+  }
+
+  #sweepLater(rows: TaskRowBook): Timer {
+    return this.timers.after(SWEEP_MS, () => {
+      rows.expire().catch(() => undefined);
+      if (!this.#isClosed) this.#sweeping = this.#sweepLater(rows);
+    });
+  }
+
+  settle(task: KeptTask, outcome: TaskOutcome, done: (decided?: TaskOutcome) => void): Promise<void> | undefined {
+    const rows = this.#rows;
+    if (!rows) return void done();
+    const attempt = async (): Promise<void> => {
+      await task.stored;
+      done(await rows.close(task, outcome, task.expiresAt));
+    };
+    const again = (afterMs: number) => {
+      if (task.isOver || this.#isClosed) return;
+      this.timers.after(afterMs, () => attempt().catch(() => again(Math.min(afterMs * 2, LAST_RETRY_MS))));
+    };
+    const first = attempt();
+    first.catch(() => again(FIRST_RETRY_MS));
+    return first;
+  }
+
+  prolonged(task: KeptTask): void {
+    const rows = this.#rows;
+    // What is not written here is written with the end.
+    if (rows) task.stored?.then(() => rows.write(task, task.expiresAt)).catch(() => undefined);
   }
 
   #hasRoom({ id }: Principal): boolean {
@@ -106,8 +174,9 @@ export class KeptTasks implements TaskOwner {
   }
 
   expired(task: KeptTask): void {
-    task.cancel("the time of the task is over");
+    task.lapse("the time of the task is over");
     this.#remove(task);
+    this.#rows?.drop(task.id).catch(() => undefined);
   }
 
   #remove(task: KeptTask): void {
@@ -119,7 +188,20 @@ export class KeptTasks implements TaskOwner {
     task.forget();
   }
 
-  /** Undefined for an id that is unknown, expired, or somebody else's. */
+  /** One that is not here: as its row has it. Undefined as with `find`. Rejects with STATE_UNAVAILABLE. */
+  async seek(id: string, principal: Principal): Promise<FoundTask | undefined> {
+    return await this.#rows?.find(id, principal);
+  }
+
+  /** All of them, those of other processes too, newest first. Rejects with STATE_UNAVAILABLE. */
+  async list(principal: Principal): Promise<readonly TaskFacts[]> {
+    const here = this.of(principal);
+    const others = await this.#rows?.of(principal, (id) => this.#tasks.has(id));
+    if (!others?.length) return here;
+    return [...here, ...others].sort((a, b) => (a.createdAt < b.createdAt ? 1 : a.createdAt > b.createdAt ? -1 : 0));
+  }
+
+  /** One that is here. Undefined for an id that is unknown, expired, or somebody else's. */
   find(id: string, principal: Principal): KeptTask | undefined {
     const task = this.#tasks.get(id);
     return task?.principal.id === principal.id ? task : undefined;
@@ -130,10 +212,12 @@ export class KeptTasks implements TaskOwner {
     return [...(this.#byPrincipal.get(principal.id) ?? [])].reverse();
   }
 
-  /** Cancels what is not over, and forgets everything. Safe to call twice. */
+  /** Cancels what is not over, and forgets everything but the rows. Safe to call twice. */
   close(): void {
+    this.#isClosed = true;
+    this.#sweeping?.cancel();
     for (const task of [...this.#tasks.values()]) {
-      task.cancel("the gateway is shutting down");
+      task.lapse("the gateway is shutting down");
       this.#remove(task);
     }
   }

@@ -1,3 +1,5 @@
+export type { Located, Rebuilding } from "./locator.ts";
+export { LogWriter } from "./log-writer.ts";
 export { Outbox, type OutboxItem, type OutboxWriter } from "./outbox.ts";
 export {
   type RunningCall,
@@ -7,3 +9,4 @@ export {
 } from "./session.ts";
 export { createSessions, type SessionRegistry } from "./sessions.ts";
 export { subscriptionFor } from "./subscribers.ts";
+export { createUpstreamMemory } from "./upstream-memory.ts";

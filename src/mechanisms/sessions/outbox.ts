@@ -27,6 +27,24 @@ export type OutboxLimits = { readonly maxItems: number; readonly maxBytes: numbe
 
 type Queued = OutboxItem & { readonly sequence: number };
 
+/** Hears what happens to an outbox, so that it can be had again elsewhere. */
+export interface OutboxFollower {
+  /** Told after the item was sent, if it could be. */
+  pushed(item: OutboxItem, sequence: number): void;
+  /** Taken back before it was sent. */
+  removed(sequence: number): void;
+  /** More of what was pushed before has been sent. */
+  moved(): void;
+}
+
+/** How an outbox stood in another process. */
+export type OutboxState = {
+  readonly items: readonly Queued[];
+  readonly sent: number;
+  readonly lost: number;
+  readonly next: number;
+};
+
 export class Outbox {
   readonly #limits: OutboxLimits;
   readonly #meter: Meter;
@@ -34,6 +52,8 @@ export class Outbox {
   #bytes = 0;
   #next = 1;
   #sent = 0;
+  #lost = 0;
+  #follower: OutboxFollower | undefined;
   #writer: OutboxWriter | undefined;
   #isFull = false;
 
@@ -56,11 +76,33 @@ export class Outbox {
     return this.#sent;
   }
 
+  /** Up to this number, some of what the client should have had was dropped. */
+  get lost(): number {
+    return this.#lost;
+  }
+
+  /** From now on `follower` hears of everything, and at once of what is here after this number. */
+  follow(follower: OutboxFollower, after: number): void {
+    this.#follower = follower;
+    for (const item of this.#items) if (item.sequence > after) follower.pushed(item, item.sequence);
+  }
+
+  /** Goes on where another process left off. Only before anything else happens here. */
+  restore({ items, sent, lost, next }: OutboxState): void {
+    this.#items = [...items];
+    this.#bytes = items.reduce((bytes, item) => bytes + item.text.length, 0);
+    this.#sent = sent;
+    this.#lost = lost;
+    this.#next = next;
+  }
+
   push(item: OutboxItem): void {
     if (item.key !== undefined) this.remove(item.key);
-    this.#items.push({ ...item, sequence: this.#next++ });
+    const sequence = this.#next++;
+    this.#items.push({ ...item, sequence });
     this.#bytes += item.text.length;
     this.#pump();
+    this.#follower?.pushed(item, sequence);
     while (this.#isOver()) this.#dropOne();
   }
 
@@ -68,7 +110,9 @@ export class Outbox {
   remove(key: string): boolean {
     const index = this.#items.findIndex((item) => item.key === key && item.sequence > this.#sent);
     if (index < 0) return false;
+    const { sequence } = this.#items[index] as Queued;
     this.#take(index);
+    this.#follower?.removed(sequence);
     return true;
   }
 
@@ -79,6 +123,7 @@ export class Outbox {
     this.#isFull = false;
     if (after !== undefined && after >= 0 && after < this.#next) this.#sent = after;
     this.#pump();
+    this.#follower?.moved();
   }
 
   /** The stream was lost; a stream that was replaced says so in vain. */
@@ -91,6 +136,7 @@ export class Outbox {
     if (this.#writer !== writer) return;
     this.#isFull = false;
     this.#pump();
+    this.#follower?.moved();
   }
 
   end(): void {
@@ -98,6 +144,7 @@ export class Outbox {
     this.#writer = undefined;
     this.#items = [];
     this.#bytes = 0;
+    this.#follower = undefined;
   }
 
   #pump(): void {
@@ -121,10 +168,15 @@ export class Outbox {
   /** What was sent once goes first, then logs and updates, then the oldest of the rest. */
   #dropOne(): void {
     const first = this.#items[0];
-    if (!first || first.sequence <= this.#sent) return this.#take(0);
+    if (!first || first.sequence <= this.#sent) {
+      // A client that comes back from further away than this misses it.
+      this.#lost = Math.max(this.#lost, first?.sequence ?? 0);
+      return this.#take(0);
+    }
     const index = this.#items.findIndex((item) => item.type === "log" || item.type === "updated");
     const dropped = this.#items[Math.max(index, 0)] as Queued;
     this.#meter.count("isthmus_events_dropped_total", dropped.type);
+    this.#lost = Math.max(this.#lost, dropped.sequence);
     this.#take(Math.max(index, 0));
   }
 

@@ -2,6 +2,7 @@
 import type {
   Answer,
   Ask,
+  Departure,
   GatewayError,
   Meter,
   Notice,
@@ -10,6 +11,7 @@ import type {
   Run,
   SessionRef,
 } from "../../contract/index.ts";
+import type { LogWriter } from "./log-writer.ts";
 import type { OutboxItem } from "./outbox.ts";
 import { Outbox, type OutboxLimits } from "./outbox.ts";
 
@@ -25,8 +27,8 @@ export interface Voice {
   question(session: Session, id: string, ask: Ask): string | undefined;
   /** Says that the question with this id needs no answer any more. */
   withdrawal(id: string): string;
-  /** The session is over and everything of it was let go. */
-  ended(session: Session): void;
+  /** The session is over, or goes on elsewhere, and everything of it was let go. */
+  ended(session: Session, reason: Departure): void;
 }
 
 /** A question the client has not answered. Of a run, or (with `settle`) asked outside any call. */
@@ -42,6 +44,8 @@ export interface RunningCall {
   readonly run: Run | undefined;
   /** The session is over: ends the call and whatever waits for its answer. */
   abandon(reason: string): void;
+  /** The session is another process's now: nobody will know how the call ended. Absent: it is abandoned. */
+  lose?(reason: string): void;
 }
 
 /** A resource the client wants to hear about: as it names it, and as the provider does. */
@@ -55,6 +59,27 @@ export type SessionOpening = {
   readonly capabilities: Payload;
   readonly clientInfo: Payload;
   readonly canBeAsked: boolean;
+  /** No client is told its id: it lives as long as its line, or as somebody uses it, and in this process alone. */
+  readonly isUnnamed?: boolean;
+  /** See SessionRef. */
+  readonly isPeer?: boolean;
+};
+
+/** What ties a session to its entry in shared state. */
+export type Kept = {
+  /** Who we were when it became ours. */
+  readonly member: string;
+  readonly fence: number;
+  savedAt: number;
+  /** The write that is under way. */
+  saving: Promise<void> | undefined;
+  /** The one after it, for everybody who wants one meanwhile. */
+  savingNext: Promise<void> | undefined;
+  /** It is being given up to other processes. */
+  releasing: Promise<void> | undefined;
+  writer: LogWriter | undefined;
+  /** Hears no more of what others say of it. */
+  stopHearing: () => void;
 };
 
 export class Session implements SessionRef {
@@ -67,12 +92,16 @@ export class Session implements SessionRef {
   readonly clientInfo: Payload;
   readonly canBeAsked: boolean;
   readonly isEphemeral: boolean;
+  readonly isUnnamed: boolean;
+  readonly isPeer: boolean;
   /** What this session sees is ready. */
   isEntered = false;
   isEnded = false;
   logLevel: string | undefined;
   lastUsed: number;
   readonly startedAt: number;
+  /** Absent where it is known in this process alone. */
+  kept: Kept | undefined;
   // Made when first needed: most sessions never need most of them.
   subscriptions: Map<string, Subscription> | undefined;
   asks: Map<string, OpenAsk> | undefined;
@@ -84,7 +113,7 @@ export class Session implements SessionRef {
   seen: Record<string, number> | undefined;
   #lastAsk = 0;
 
-  constructor(id: string, opening: SessionOpening, now: number, isEphemeral: boolean) {
+  constructor(id: string, opening: SessionOpening, now: number, isEphemeral: boolean, startedAt = now) {
     this.id = id;
     this.voice = opening.voice;
     this.principal = opening.principal;
@@ -94,13 +123,19 @@ export class Session implements SessionRef {
     this.clientInfo = opening.clientInfo;
     this.canBeAsked = opening.canBeAsked;
     this.isEphemeral = isEphemeral;
+    this.isUnnamed = opening.isUnnamed === true;
+    this.isPeer = opening.isPeer === true;
     this.lastUsed = now;
-    this.startedAt = now;
+    this.startedAt = startedAt;
   }
 
   /** A session with a running call or an open stream is never idle. Forgets calls that ended while nobody read them. */
   get isBusy(): boolean {
-    if (this.outbox?.isOpen) return true;
+    return this.outbox?.isOpen === true || this.hasRunning;
+  }
+
+  /** Calls of this session have not ended. */
+  get hasRunning(): boolean {
     this.#running = this.#running?.filter(({ call }) => call.run?.isEnded !== true);
     return this.#running !== undefined && this.#running.length > 0;
   }
@@ -143,6 +178,11 @@ export class Session implements SessionRef {
     for (const [other, open] of this.asks) if (open.run?.isEnded) this.asks.delete(other);
     this.asks.set(id, ask);
     return id;
+  }
+
+  /** Questions are numbered from here on: those before it were asked by another process. */
+  askFrom(number: number): void {
+    this.#lastAsk = number;
   }
 
   /** Takes an answer to a question of this session. False: there is no such question, or it was answered before. */

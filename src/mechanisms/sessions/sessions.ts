@@ -1,23 +1,32 @@
 /** Every client session of the process, and how the kernel reaches clients outside calls. */
-import { randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import {
   type Answer,
   type Ask,
   type Clock,
+  type Departure,
   GatewayError,
+  LISTED_KINDS,
   type Log,
   type Meter,
   type Notice,
   type Payload,
   type Principal,
+  payload,
   type SessionRef,
   type Sessions,
+  type SharedState,
   type Timer,
   type Timers,
 } from "../../contract/index.ts";
 import { createInterner } from "./intern.ts";
-import type { Outbox, OutboxItem, OutboxLimits } from "./outbox.ts";
+import { type Located, Locator, type Rebuilding, type Residents } from "./locator.ts";
+import { Notices } from "./notices.ts";
+import type { Outbox, OutboxLimits } from "./outbox.ts";
+import { askSession, noWay } from "./questions.ts";
+import { rebuildSession } from "./rebuild.ts";
 import { Session, type SessionOpening, type Subscription } from "./session.ts";
+import { SessionKeeper, type Wanted } from "./session-keeper.ts";
 import { Subscribers } from "./subscribers.ts";
 
 export type SessionsOptions = {
@@ -27,29 +36,63 @@ export type SessionsOptions = {
   readonly meter: Meter;
   /** A session that nobody uses this long is ended. */
   readonly idleMs?: number;
-  /** Ended after this time however busy it is; unset: never. */
+  /** Ended after this time however busy it is, unless no client was told its id. */
   readonly maxAgeMs?: number;
   readonly maxSessions?: number;
   readonly outbox?: OutboxLimits;
+  /** Where sessions outlive this process, and how it is known there; unset: they end with it. */
+  readonly shared?: { readonly state: SharedState; readonly member: () => string; readonly isAlone?: boolean };
 };
 
 const SWEEP_MS = 60_000;
 const IDLE_MS = 30 * 60_000;
+const MAX_AGE_MS = 24 * 3_600_000;
+/** An entry is written at most this often only because its session is used. */
+const LAG_MS = 30_000;
+const LOOKS_PER_LAG = 4;
 const MAX_SESSIONS = 100_000;
-const OUTBOX: OutboxLimits = { maxItems: 256, maxBytes: 1024 * 1024 };
+const OUTBOX: OutboxLimits = { maxItems: 1000, maxBytes: 4 * 1024 * 1024 };
 
 export class SessionRegistry implements Sessions {
   readonly #options: SessionsOptions;
   readonly #sessions = new Map<string, Session>();
   readonly #subscribers = new Subscribers();
+  readonly #notices: Notices;
   readonly #outboxLimits: OutboxLimits;
+  readonly #keeper: SessionKeeper | undefined;
+  readonly #locator: Locator | undefined;
   #sweep: Timer | undefined;
+  #refresh: Timer | undefined;
   /** Keeps one copy of equal texts; see `createInterner`. */
   readonly intern: (text: string) => Payload = createInterner();
 
   constructor(options: SessionsOptions) {
     this.#options = options;
     this.#outboxLimits = options.outbox ?? OUTBOX;
+    this.#notices = new Notices({
+      sessions: this.#sessions,
+      subscribers: this.#subscribers,
+      outboxOf: (session) => this.outboxOf(session),
+      meter: options.meter,
+    });
+    const { shared, clock, idleMs = IDLE_MS, maxAgeMs = MAX_AGE_MS } = options;
+    this.#keeper =
+      shared &&
+      new SessionKeeper({
+        ...shared,
+        clock,
+        idleMs,
+        maxAgeMs,
+        lagMs: this.#lagMs,
+        outbox: this.#outboxLimits,
+        onTaken: (session) => this.#forget(session),
+      });
+    this.#locator = this.#keeper && new Locator(this.#keeper, this.#residents(this.#keeper));
+  }
+
+  /** Sessions may be at home in other processes. */
+  get isShared(): boolean {
+    return this.#keeper !== undefined;
   }
 
   get size(): number {
@@ -58,14 +101,58 @@ export class SessionRegistry implements Sessions {
 
   /** Throws OVERLOADED at the bound. */
   create(opening: SessionOpening): Session {
+    this.#makeRoom();
+    const session = new Session(newId(), opening, this.#options.clock.now(), false);
+    this.#add(session);
+    return session;
+  }
+
+  #makeRoom(): void {
     if (this.#sessions.size >= (this.#options.maxSessions ?? MAX_SESSIONS)) this.#endIdle();
     if (this.#sessions.size >= (this.#options.maxSessions ?? MAX_SESSIONS)) {
       throw new GatewayError("OVERLOADED", { message: "The gateway has as many sessions as it can hold." });
     }
-    const session = new Session(randomUUID(), opening, this.#options.clock.now(), false);
+  }
+
+  #add(session: Session): void {
     this.#sessions.set(session.id, session);
     if (!this.#sweep) this.#sweepLater();
-    return session;
+    if (this.#keeper && !this.#refresh) this.#refreshLater();
+  }
+
+  /** Resolves when other processes can find the session: its client may be told. Rejects with STATE_UNAVAILABLE. */
+  async keep(session: Session): Promise<void> {
+    if (!session.isUnnamed) await this.#keeper?.create(session);
+  }
+
+  /** Resolves when what the session is now is durable. Undefined: there is nothing to wait for. Rejects as `keep` does. */
+  save(session: Session): Promise<void> | undefined {
+    return session.kept && this.#keeper?.save(session);
+  }
+
+  /** Finds a session that is not known here. Takes it over when its home is gone. Rejects with STATE_UNAVAILABLE. */
+  locate(wanted: Wanted, rebuilding: Rebuilding): Promise<Located> {
+    return this.#locator?.locate(wanted, rebuilding) ?? Promise.resolve({ type: "nowhere" });
+  }
+
+  #residents(keeper: SessionKeeper): Residents {
+    const { clock, meter, log } = this.#options;
+    return {
+      find: ({ id, principal }) => this.find(id, principal),
+      rebuild: (wanted, claimed, voice) => {
+        this.#makeRoom();
+        const [now, outbox] = [clock.now(), this.#outboxLimits];
+        return rebuildSession(wanted, claimed, { keeper, voice, intern: this.intern, now, outbox, meter });
+      },
+      admit: (session, { record, fence }) => {
+        this.#add(session);
+        for (const subscription of record.subscriptions) this.subscribe(session, subscription);
+        log.info("session taken over", { session: session.id, fence });
+        // Lists may have changed while nobody was there to tell.
+        this.notice({ from: "", to: { catalog: LISTED_KINDS, session: session.id }, method: "", payload: payload("") });
+      },
+      forget: (session) => this.#forget(session),
+    };
   }
 
   /** A session for one request: nothing can be asked or pushed, nothing remembers it. */
@@ -84,14 +171,44 @@ export class SessionRegistry implements Sessions {
   /** Cancels what runs, refuses what was asked, ends the stream. Safe to call twice. */
   end(session: Session, reason = "the session is over"): void {
     if (session.isEnded) return;
+    const dropping = this.#keeper?.drop(session);
+    // What cannot be dropped now expires.
+    dropping?.catch(() => undefined);
+    this.#letGo(session, reason, "ended");
+  }
+
+  /** Ends it, and resolves when it is over for every process. Rejects with STATE_UNAVAILABLE: then it is not over. */
+  async finish(session: Session, reason: string): Promise<void> {
+    await this.#keeper?.drop(session);
+    this.#letGo(session, reason, "ended");
+  }
+
+  /** Another process has it: its streams are closed here, and nothing is said. */
+  #forget(session: Session): void {
+    this.#letGo(session, "the session moved to another process", "moved");
+  }
+
+  /** This process was taken for dead: its sessions are others' to claim. */
+  forgetAll(): void {
+    for (const session of [...this.#sessions.values()]) if (session.kept) this.#forget(session);
+  }
+
+  #letGo(session: Session, reason: string, departure: Departure): void {
+    if (session.isEnded) return;
     session.isEnded = true;
-    this.#sessions.delete(session.id);
+    session.kept?.stopHearing();
+    void session.kept?.writer?.stop();
+    session.kept = undefined;
+    if (this.#sessions.get(session.id) === session) this.#sessions.delete(session.id);
     this.#subscribers.removeAll(session);
-    for (const call of session.takeRunning()) call.abandon(reason);
+    for (const call of session.takeRunning()) {
+      if (departure === "moved" && call.lose) call.lose(reason);
+      else call.abandon(reason);
+    }
     for (const ask of [...(session.asks?.values() ?? [])]) ask.settle?.(noWay(reason));
     session.asks = undefined;
     session.outbox?.end();
-    session.voice.ended(session);
+    session.voice.ended(session, departure);
   }
 
   /** Ends those whose catalog is gone. */
@@ -100,7 +217,10 @@ export class SessionRegistry implements Sessions {
   }
 
   outboxOf(session: Session): Outbox {
-    return session.openOutbox(this.#outboxLimits, this.#options.meter);
+    if (session.outbox) return session.outbox;
+    const outbox = session.openOutbox(this.#outboxLimits, this.#options.meter);
+    this.#keeper?.follow(session, outbox);
+    return outbox;
   }
 
   /** False when the session had it already. */
@@ -122,65 +242,13 @@ export class SessionRegistry implements Sessions {
   }
 
   notice(notice: Notice): void {
-    const { to } = notice;
-    if ("catalog" in to) return this.#listChanged(notice, to.session);
-    if ("session" in to) {
-      const session = this.#sessions.get(to.session);
-      if (!session) return this.#options.meter.count("isthmus_notices_dropped_total", "no session");
-      return this.#tell(session, notice);
-    }
-    if ("resource" in to) {
-      for (const session of this.#subscribers.of(notice.from, to.resource)) this.#tell(session, notice);
-      return;
-    }
-    for (const session of this.#sessions.values())
-      if (session.principal.id === to.principal) this.#tell(session, notice);
-  }
-
-  #listChanged(notice: Notice, only: string | undefined): void {
-    const one = only === undefined ? undefined : this.#sessions.get(only);
-    const sessions = only === undefined ? this.#sessions.values() : one ? [one] : [];
-    for (const session of sessions) {
-      for (const item of session.voice.listChanged(session, notice)) this.#push(session, item);
-    }
-  }
-
-  #tell(session: Session, notice: Notice): void {
-    const item = session.voice.notice(session, notice);
-    if (item) this.#push(session, item);
-  }
-
-  #push(session: Session, item: OutboxItem): void {
-    this.outboxOf(session).push(item);
+    this.#notices.give(notice);
   }
 
   ask(ref: SessionRef, ask: Ask, signal: AbortSignal): Promise<Answer> {
     const session = this.#sessions.get(ref.id);
     if (!session || session.isEphemeral) return Promise.reject(noWay("there is no way to ask this client"));
-    if (signal.aborted) return Promise.reject(new GatewayError("CANCELLED"));
-    const known = session.voice.answer?.(session, ask);
-    if (known) return Promise.resolve(known);
-    return new Promise<Answer>((resolve, reject) => {
-      const withdraw = () => {
-        session.asks?.delete(id);
-        const outbox = this.outboxOf(session);
-        if (!outbox.remove(`ask ${id}`)) outbox.push({ type: "notice", text: session.voice.withdrawal(id) });
-        reject(new GatewayError("CANCELLED"));
-      };
-      const settle = (answer: Answer | GatewayError) => {
-        signal.removeEventListener("abort", withdraw);
-        if (GatewayError.is(answer)) reject(answer);
-        else resolve(answer);
-      };
-      const id = session.addAsk({ key: ask.key, settle, isAnswered: false });
-      const text = session.voice.question(session, id, ask);
-      if (text === undefined) {
-        session.asks?.delete(id);
-        return reject(noWay("the client did not declare that it can be asked this"));
-      }
-      signal.addEventListener("abort", withdraw, { once: true });
-      this.#push(session, { type: "ask", text, key: `ask ${id}` });
-    });
+    return askSession(session, () => this.outboxOf(session), ask, signal);
   }
 
   #sweepOnce(): void {
@@ -199,25 +267,63 @@ export class SessionRegistry implements Sessions {
 
   #endIdle(): void {
     const now = this.#options.clock.now();
-    const { idleMs = IDLE_MS, maxAgeMs = Number.POSITIVE_INFINITY } = this.#options;
+    const { idleMs = IDLE_MS, maxAgeMs = MAX_AGE_MS } = this.#options;
     for (const session of this.#sessions.values()) {
       // Its call may end right after this look at it, and only then does its idle time begin.
       if (session.isBusy) session.lastUsed = now + this.#sweepMs;
       const isIdle = now - session.lastUsed >= idleMs;
-      if (isIdle || now - session.startedAt >= maxAgeMs) this.end(session, "the session expired");
+      if (isIdle || (!session.isUnnamed && now - session.startedAt >= maxAgeMs))
+        this.end(session, "the session expired");
     }
   }
 
-  /** Ends every session. Safe to call twice. */
+  get #lagMs(): number {
+    return Math.min((this.#options.idleMs ?? IDLE_MS) / 10, LAG_MS);
+  }
+
+  #refreshLater(): void {
+    // Often, so that not all are written at once.
+    this.#refresh = this.#options.timers.after(this.#lagMs / LOOKS_PER_LAG, () => {
+      this.#refresh = undefined;
+      for (const session of this.#sessions.values()) this.#keeper?.refresh(session);
+      if (this.#sessions.size > 0) this.#refreshLater();
+    });
+  }
+
+  /** Lets other processes go on with a session, and forgets it here. Rejects with STATE_UNAVAILABLE: it stays then. */
+  async release(session: Session): Promise<void> {
+    await this.#keeper?.release(session);
+    if (session.kept) this.#forget(session);
+  }
+
+  /** Lets other processes go on with the sessions in which nothing runs. */
+  async releaseIdle(): Promise<void> {
+    const idle = [...this.#sessions.values()].filter((session) => session.kept && !session.hasRunning);
+    await Promise.allSettled(idle.map((session) => this.release(session)));
+  }
+
+  /** Resolves when everything that another process should know of these sessions is on its way no more. */
+  async flush(): Promise<void> {
+    const kept = [...this.#sessions.values()].filter((session) => session.kept);
+    await Promise.allSettled(kept.flatMap((session) => [this.save(session), session.kept?.writer?.flush()]));
+  }
+
+  /** Ends every session, but for those that others can go on with. Safe to call twice. */
   close(): void {
     this.#sweep?.cancel();
+    this.#refresh?.cancel();
     this.#sweep = undefined;
+    this.#refresh = undefined;
+    this.forgetAll();
     for (const session of [...this.#sessions.values()]) this.end(session, "the gateway is shutting down");
   }
 }
 
-function noWay(message: string): GatewayError {
-  return new GatewayError("NOT_ALLOWED", { message: `The client cannot be asked: ${message}.` });
+/** Looks like a UUID, but every one of its 128 bits is random. */
+function newId(): string {
+  return randomBytes(16)
+    .toString("hex")
+    .replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
 }
 
 export function createSessions(options: SessionsOptions): SessionRegistry {

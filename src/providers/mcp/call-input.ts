@@ -2,6 +2,7 @@
 import { GatewayError, jsonText, type Payload } from "../../contract/index.ts";
 import { isModern } from "./modern/modern-side.ts";
 import type { RunningCall } from "./running-call.ts";
+import type { TaskEntry } from "./task-table.ts";
 import { DEFAULT_KEEP_MS, MAX_KEEP_MS } from "./tasks/task-state.ts";
 import type { UpstreamSession } from "./upstream-session.ts";
 
@@ -26,9 +27,18 @@ export function inputFor(running: RunningCall, session: UpstreamSession, id: str
   }
   running.wantsTask = input.text.includes('"task"') && input.at(["task"]) !== undefined;
   if (!call.method.startsWith("tasks/")) return input;
-  const entry = tasks.find(call.resumes ?? "");
+  const entry = tasks.find(call.resumes ?? "") ?? adopted(running, session);
   if (!entry) throw new GatewayError("NO_SUCH_TARGET", { message: "The server does not know this task any more." });
   return input.splice(["taskId"], jsonText(entry.upstreamId));
+}
+
+/** A task that another process, or the last one, was told of: it is ours from now on. */
+function adopted({ call }: RunningCall, session: UpstreamSession): TaskEntry | undefined {
+  if (call.task?.handle === undefined) return undefined;
+  const { id, principal, handle, expiresAt } = call.task;
+  const entry = { id, upstreamId: handle, principal: principal.id, expiresAt, token: undefined };
+  session.context.tasks.add(entry);
+  return entry;
 }
 
 /** A server of 2025 asks in the middle of a call: answers that belong to no question of its own mean nothing to it. */

@@ -2,7 +2,7 @@
  * The slots of clients that have an upstream session of their own: bounded, and given back when nobody uses them. A client
  * has one slot, and spares beside it while calls need sessions to themselves.
  */
-import { type Clock, GatewayError, type SessionRef } from "../../contract/index.ts";
+import { type Clock, type Departure, GatewayError, type SessionRef } from "../../contract/index.ts";
 import type { SessionSlot } from "./session-slot.ts";
 
 /** A spare may be a process: one client shall not fill the machine with them. */
@@ -76,14 +76,18 @@ export class ClientSlots {
     this.#released.delete(slot);
   }
 
-  /** The client is gone: its session is closed as soon as nothing runs in it. False: it had none. */
-  release(session: string): boolean {
+  /**
+   * The client is gone: its session is closed as soon as nothing runs in it, and at once where the client went to another
+   * process: what runs here can reach it no more. False: it had none.
+   */
+  release(session: string, reason: Departure): boolean {
     const slot = this.#slots.get(session);
     if (!slot) return false;
     this.#slots.delete(session);
-    slot.subscriptions.dropSession(session);
+    if (reason === "ended") slot.subscriptions.dropSession(session);
     for (const one of [slot, ...slot.spares.splice(0)]) {
-      if (one.isIdle) void one.close();
+      if (reason === "moved") void one.close(true);
+      else if (one.isIdle) void one.close();
       else this.#released.add(one);
     }
     return true;

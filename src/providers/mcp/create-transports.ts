@@ -1,5 +1,5 @@
 import type { Log, Timers } from "../../contract/index.ts";
-import { createHttpClient } from "./http/index.ts";
+import { createHttpClient, type SocketOpener } from "./http/index.ts";
 import { HttpTransport } from "./http-transport.ts";
 import type { McpConfig } from "./mcp-config.ts";
 import { SseTransport } from "./sse-transport.ts";
@@ -21,6 +21,7 @@ type Deps = {
   readonly log: Log;
   readonly parentEnv: Readonly<Record<string, string | undefined>>;
   readonly watchdog: Watchdog;
+  readonly connect?: SocketOpener | undefined;
 };
 
 /** How a server of the year 2024 answers a POST to the address of its stream. */
@@ -31,11 +32,11 @@ export function createTransports(config: McpConfig, deps: Deps): Transports {
   return { create: () => createStdioTransport({ config, ...deps }), isOtherWorthTrying: () => false, close() {} };
 }
 
-function createHttpTransports(config: McpConfig, { timers, log }: Deps): Transports {
+function createHttpTransports(config: McpConfig, { timers, log, connect }: Deps): Transports {
   const url = new URL(config.url ?? "");
   // Each session keeps one stream open, and each call that was cut may hold another.
-  const streams = createHttpClient({ url, headers: config.headers, maxSockets: 2 * config.maxSessions + 64 });
-  const posts = createHttpClient({ url, headers: config.headers });
+  const streams = createHttpClient({ url, headers: config.headers, maxSockets: 2 * config.maxSessions + 64, connect });
+  const posts = createHttpClient({ url, headers: config.headers, connect });
   let kind = config.transport;
   return {
     create: () =>

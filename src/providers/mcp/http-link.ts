@@ -45,6 +45,8 @@ export function describeStatus(status: number, hasSession: boolean): UpstreamFai
     return { kind: "auth", status, message: `The server refused our credentials (HTTP ${status}).` };
   if (status === 404 && hasSession)
     return { kind: "expired", status, message: "The server has ended the session (HTTP 404)." };
+  if (status === 421)
+    return { kind: "unreachable", status, message: "What was reached does not serve this server (HTTP 421)." };
   return { kind: "invalid", status, message: `The server answered HTTP ${status}.` };
 }
 

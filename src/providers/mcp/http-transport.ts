@@ -9,6 +9,7 @@ import type {
   RequestOptions,
   RequestSink,
   RequestStream,
+  SessionHandle,
   TransportHandlers,
   UpstreamFailure,
   UpstreamTransport,
@@ -34,10 +35,12 @@ export class HttpTransport implements UpstreamTransport, HttpLink {
   readonly log: Log;
   readonly maxBytes: number;
   head = "";
+  #sessionId = "";
   #sessionLine = "";
   #versionLine = "";
   #handlers: TransportHandlers | undefined;
   #listen: ListenStream | undefined;
+  #lastEventId = "";
   #isClosed = false;
 
   constructor(options: HttpTransportOptions) {
@@ -65,6 +68,10 @@ export class HttpTransport implements UpstreamTransport, HttpLink {
     return this.hasSession || this.#listen?.isRefused !== true;
   }
 
+  get handle(): SessionHandle | undefined {
+    return this.hasSession ? { id: this.#sessionId, lastEventId: this.#lastEventId } : undefined;
+  }
+
   open(handlers: TransportHandlers): Promise<void> {
     this.#handlers = handlers;
     return Promise.resolve();
@@ -83,19 +90,36 @@ export class HttpTransport implements UpstreamTransport, HttpLink {
     this.head = this.#sessionLine + this.#versionLine;
   }
 
+  resume({ id, lastEventId }: SessionHandle, version: string): void {
+    this.#name(id);
+    this.#lastEventId = lastEventId;
+    this.agree(version);
+  }
+
+  #name(id: string): void {
+    this.#sessionId = id;
+    this.#sessionLine = headerLine("Mcp-Session-Id", id);
+    this.head = this.#sessionLine;
+  }
+
   listen(): Promise<void> {
     if (this.#isClosed) return Promise.resolve();
-    this.#listen = new ListenStream(this, () =>
-      this.#handlers?.onLost({ kind: "expired", message: "The server has ended the session." }),
-    );
+    this.#listen = new ListenStream(this, {
+      lastEventId: this.#lastEventId,
+      onEventId: (id) => {
+        this.#lastEventId = id;
+        this.#handlers?.onHandle?.();
+      },
+      onExpired: () => this.#handlers?.onLost({ kind: "expired", message: "The server has ended the session." }),
+    });
     return this.#listen.open();
   }
 
-  async close(): Promise<void> {
+  async close(isKept = false): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#listen?.close();
-    if (this.hasSession) await this.#deleteSession();
+    if (this.hasSession && !isKept) await this.#deleteSession();
   }
 
   #deleteSession(): Promise<void> {
@@ -112,9 +136,7 @@ export class HttpTransport implements UpstreamTransport, HttpLink {
     // Only the first answer, the one to initialize, names the session.
     if (this.#versionLine !== "" || this.hasSession || head.status < 200 || head.status >= 300) return;
     const id = head.header("mcp-session-id");
-    if (id === undefined || id === "") return;
-    this.#sessionLine = headerLine("Mcp-Session-Id", id);
-    this.head = this.#sessionLine;
+    if (id !== undefined && id !== "") this.#name(id);
   }
 
   onMessage(message: Message): void {

@@ -1,3 +1,4 @@
-export { mcpConfig, mcpServerSchema } from "./mcp-config.ts";
-export { type McpDeps, mcpProvider } from "./mcp-provider.ts";
+export type { SocketOpener } from "./http/index.ts";
+export { type McpConfig, mcpConfig, mcpServerSchema } from "./mcp-config.ts";
+export { hasOwnChild, type McpDeps, mcpProvider } from "./mcp-provider.ts";
 export { createWatchdog, type Watchdog } from "./stdio/index.ts";

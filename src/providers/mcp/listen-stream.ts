@@ -12,14 +12,21 @@ const MAX_PAUSE_MS = 30_000;
 /** Servers that write no head before the first event shall not delay the first call for long. */
 const FIRST_HEAD_MS = 500;
 
+export type ListenOptions = {
+  /** The stream goes on after this event; "": it begins with what comes now. */
+  readonly lastEventId: string;
+  onEventId(id: string): void;
+  onExpired(): void;
+};
+
 export class ListenStream implements HttpHandler {
   /** The server has no such stream. */
   isRefused = false;
   readonly #link: HttpLink;
-  readonly #onExpired: () => void;
+  readonly #options: ListenOptions;
   #exchange: HttpExchange | undefined;
   #decoder: SseDecoder | undefined;
-  #lastEventId = "";
+  #lastEventId: string;
   #retryMs = MIN_PAUSE_MS;
   #tries = 0;
   #wasOpen = false;
@@ -27,9 +34,10 @@ export class ListenStream implements HttpHandler {
   #timer: Timer | undefined;
   #onFirst: () => void = () => undefined;
 
-  constructor(link: HttpLink, onExpired: () => void) {
+  constructor(link: HttpLink, options: ListenOptions) {
     this.#link = link;
-    this.#onExpired = onExpired;
+    this.#options = options;
+    this.#lastEventId = options.lastEventId;
   }
 
   /** The server has agreed to the stream, and it has not ended for good. */
@@ -70,7 +78,7 @@ export class ListenStream implements HttpHandler {
     this.#decoder = undefined;
     if (head.status === 404 && this.#wasOpen) {
       this.#isClosed = true;
-      this.#onExpired();
+      this.#options.onExpired();
     }
     // 409: our former stream is still counted as open. Any other refusal means that there is no such stream.
     else if (head.status !== 409 && head.status !== 429 && head.status < 500) {
@@ -94,7 +102,7 @@ export class ListenStream implements HttpHandler {
   }
 
   #onEvent(event: SseEvent): void {
-    if (event.id !== undefined) this.#lastEventId = event.id;
+    if (event.id !== undefined) this.#moveTo(event.id);
     if (event.retry !== undefined) this.#retryMs = Math.min(event.retry, MAX_PAUSE_MS);
     if (event.data === "" || event.type !== "message") return;
     try {
@@ -103,6 +111,11 @@ export class ListenStream implements HttpHandler {
       if (!(error instanceof MessageFault)) throw error;
       this.#link.onFault(error);
     }
+  }
+
+  #moveTo(id: string): void {
+    this.#lastEventId = id;
+    this.#options.onEventId(id);
   }
 
   #connect(): void {

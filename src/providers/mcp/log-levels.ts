@@ -18,13 +18,18 @@ export class LogLevels {
     if (level >= 0) this.#wanted.set(session, level);
   }
 
+  /** The server was told this level, as JSON text, when another process had the session. A newer wish stays. */
+  recall(session: string, level: string): void {
+    if (!this.#wanted.has(session)) this.want(session, payload(`{"level":${level}}`));
+  }
+
   drop(session: string): void {
     this.#wanted.delete(session);
   }
 
-  /** A new session knows nothing of what its forerunner was told. */
-  reset(): void {
-    this.#sent = -1;
+  /** A new session knows nothing of what its forerunner was told; `known`: the level that this one knows all the same. */
+  reset(known?: string): void {
+    this.#sent = LOG_LEVELS.indexOf(decodeString(known) ?? "");
   }
 
   /** The lowest level that is wanted, as JSON text. */

@@ -6,6 +6,7 @@ import {
   type Call,
   type CallReply,
   type Clock,
+  type Departure,
   FlightTable,
   GatewayError,
   type Host,
@@ -19,17 +20,20 @@ import {
   type SessionRef,
   type Timer,
   type Timers,
+  type UpstreamMemory,
 } from "../../contract/index.ts";
 import { notificationText } from "../../wire/jsonrpc/index.ts";
 import { revision20260728 } from "../../wire/mcp/2026-07-28/index.ts";
 import { ClientSlots } from "./client-slots.ts";
 import { createTransports, type Transports } from "./create-transports.ts";
+import type { SocketOpener } from "./http/index.ts";
 import { Leases } from "./leases.ts";
 import type { McpConfig } from "./mcp-config.ts";
 import { checkEra } from "./modern/era-check.ts";
 import { Eras } from "./modern/eras.ts";
 import type { ModernSide } from "./modern/modern-side.ts";
 import { RunningCall } from "./running-call.ts";
+import type { MemoOptions } from "./session-memo.ts";
 import { SessionSlot } from "./session-slot.ts";
 import type { Watchdog } from "./stdio/index.ts";
 import { subscribe } from "./subscribing.ts";
@@ -44,6 +48,12 @@ export type McpDeps = {
   readonly parentEnv: Readonly<Record<string, string | undefined>>;
   /** One for the whole gateway: ends the children of a gateway that was killed. */
   readonly watchdog: Watchdog;
+  /** Where upstream sessions of clients are remembered, for processes that go on with them; without it they end with this one. */
+  readonly memory?: UpstreamMemory | undefined;
+  /** Opens the sockets to a server that is reached by HTTP; without it they are plain ones to its URL. */
+  readonly connect?: SocketOpener | undefined;
+  /** False: the shared session lives in another process, and only sessions of single clients are opened here. */
+  readonly hasShared?: boolean;
   /** What the shared session calls itself towards servers. */
   readonly version?: string;
 };
@@ -54,6 +64,12 @@ const MAX_SWEEP_MS = 30_000;
 const SHARED_PATIENCE_MS = 5000;
 const CLIENT_PATIENCE_MS = 30_000;
 const CLOSE_MS = 10_000;
+
+/** Whether this client has a child process of its own, where the server is a child process. */
+export function hasOwnChild(config: McpConfig, session: SessionRef | undefined): boolean {
+  if (!session || session.isEphemeral || session.isPeer || config.sessions === "shared") return false;
+  return config.sessions === "per-client" || session.canBeAsked;
+}
 
 export function mcpProvider(config: McpConfig, deps: McpDeps): Provider {
   return new McpProvider(config, deps);
@@ -99,11 +115,18 @@ class McpProvider implements Provider {
     const shared = this.#createSlot(undefined);
     this.#shared = shared;
     this.#scheduleSweep();
+    if (this.#deps.hasShared === false) return;
     // A failed opening is told by `state`; what happens next is up to the slot.
     await shared.open().then(
       () => shared.listed(),
       () => undefined,
     );
+    if (this.#isSpare && shared.isIdle) void shared.sleep();
+  }
+
+  /** The shared session is a process that only lists: all clients that call have one of their own. */
+  get #isSpare(): boolean {
+    return this.#config.transport === "stdio" && this.#config.sessions === "per-client";
   }
 
   #createSlot(client: SessionRef | undefined, spareOf?: SessionSlot): SessionSlot {
@@ -115,6 +138,7 @@ class McpProvider implements Provider {
       gatewayVersion: version,
       client,
       spareOf,
+      memo: client && !spareOf ? this.#memoOf(client) : undefined,
       host,
       clock,
       timers,
@@ -134,6 +158,15 @@ class McpProvider implements Provider {
         if (!client && !this.#isClosed) host.state(state);
       },
     });
+  }
+
+  /** A client of 2026-07-28 has no session that could move. */
+  #memoOf(client: SessionRef): MemoOptions | undefined {
+    const { memory, timers } = this.#deps;
+    const { url, transport } = this.#config;
+    if (!memory || url === undefined || transport !== "http" || client.protocol === revision20260728.version)
+      return undefined;
+    return { memory, provider: this.id, url, client, timers, log: this.#log };
   }
 
   readonly run = (call: Call, out: Out): Promise<void> => {
@@ -184,7 +217,7 @@ class McpProvider implements Provider {
   }
 
   #hasOwnSession(session: SessionRef, shared: SessionSlot): boolean {
-    if (session.isEphemeral || this.#config.sessions === "shared") return false;
+    if (session.isEphemeral || session.isPeer || this.#config.sessions === "shared") return false;
     return this.#config.sessions === "per-client" || shared.issuesSessions || this.#canBeAsked(session, shared);
   }
 
@@ -237,6 +270,7 @@ class McpProvider implements Provider {
       const slot = this.#slotOfSession(session);
       slot.levels.want(session.id, input);
       for (const { ready, levels } of [slot, ...slot.spares]) if (ready) levels.apply(ready);
+      slot.onWish();
     } catch (error) {
       this.#log.debug("log level not kept", { session: session.id, cause: error });
     }
@@ -251,15 +285,22 @@ class McpProvider implements Provider {
     return (this.#shared?.ready ? 1 : 0) + this.#clients.openCount;
   }
 
-  release(session: SessionRef): void {
+  release(session: SessionRef, reason: Departure = "ended"): void {
     const shared = this.#shared;
     if (!shared) return;
-    if (this.#clients.release(session.id)) this.#host?.offer(`session:${session.id}`, []);
+    if (reason === "ended") this.#endFormer(session, shared);
+    if (this.#clients.release(session.id, reason)) this.#host?.offer(`session:${session.id}`, []);
     shared.levels.drop(session.id);
     const dropped = shared.subscriptions.dropSession(session.id);
     if (!shared.ready) return;
     if (dropped.length > 0) shared.subscriptions.forget(dropped, shared.ready);
     shared.levels.apply(shared.ready);
+  }
+
+  /** A session that came from another process may be over before anything was done in it here. */
+  #endFormer(session: SessionRef, shared: SessionSlot): void {
+    if (this.#clients.get(session.id) || this.#isClosed || !this.#hasOwnSession(session, shared)) return;
+    if (this.#memoOf(session)) void this.#createSlot(session).close();
   }
 
   #scheduleSweep(): void {
@@ -276,7 +317,7 @@ class McpProvider implements Provider {
     this.#shared?.tasks.sweep(now);
     const shared = this.#shared;
     if (shared?.ready && this.#config.transport === "http" && this.#eras.isExpired) this.#checkEra(shared);
-    if (this.#config.idle === undefined || !shared?.ready || !shared.isIdle) return;
+    if ((this.#config.idle === undefined && !this.#isSpare) || !shared?.ready || !shared.isIdle) return;
     if (now - shared.lastUsed >= idleMs) void shared.sleep();
   }
 

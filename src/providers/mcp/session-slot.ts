@@ -15,12 +15,14 @@ import {
   type Timer,
   type Timers,
 } from "../../contract/index.ts";
+import type { FormerSession } from "./former-session.ts";
 import type { Leases } from "./leases.ts";
 import { LogLevels } from "./log-levels.ts";
 import { failureOf, OPEN_STATUS } from "./mcp-errors.ts";
 import type { Eras } from "./modern/eras.ts";
 import { Offering } from "./offering.ts";
 import { Backoff } from "./restart.ts";
+import { type MemoOptions, SessionMemo } from "./session-memo.ts";
 import { Subscriptions } from "./subscriptions.ts";
 import { TaskTable } from "./task-table.ts";
 import { TaskTools } from "./tasks/task-tools.ts";
@@ -34,6 +36,8 @@ export type SlotOptions = {
   readonly client: SessionRef | undefined;
   /** The client's first slot, where this is one more: that one alone is listed. */
   readonly spareOf: SessionSlot | undefined;
+  /** Where its session is remembered for other processes; undefined where it is not. */
+  readonly memo: MemoOptions | undefined;
   readonly host: Host;
   readonly clock: Clock;
   readonly timers: Timers;
@@ -89,6 +93,7 @@ export class SessionSlot implements SessionContext {
   readonly #options: SlotOptions;
   readonly #backoff = new Backoff();
   readonly #offering: Offering;
+  readonly #memo: SessionMemo | undefined;
   readonly #leaving = new Set<UpstreamSession>();
   #opening: Promise<UpstreamSession> | undefined;
   /** The session in its handshake. */
@@ -115,6 +120,7 @@ export class SessionSlot implements SessionContext {
     this.levels = new LogLevels(options.spareOf?.levels);
     this.taskTools = options.spareOf?.taskTools ?? new TaskTools(options.makesTasks);
     this.lastUsed = options.clock.now();
+    this.#memo = options.memo && new SessionMemo(options.memo, this);
     this.#offering = new Offering({
       scope: this.scope,
       host: this.host,
@@ -181,30 +187,38 @@ export class SessionSlot implements SessionContext {
     try {
       const session = await this.#openSession();
       this.#opening = undefined;
+      this.#candidate = undefined;
       this.#begin(session);
       return session;
     } catch (error) {
       this.#opening = undefined;
+      this.#candidate = undefined;
       throw this.#noteFailure(failureOf(error));
     }
   }
 
   async #openSession(mayAskEra = true): Promise<UpstreamSession> {
+    const resumed = await this.#memo?.resume((former) => this.#newSession(former));
+    if (resumed) return resumed;
     this.meter.count("isthmus_upstream_starts_total", this.provider);
-    const session = new UpstreamSession(this, this.#options.createTransport());
-    this.#candidate = session;
+    const session = this.#newSession();
     try {
       await session.open(mayAskEra);
+      await this.#memo?.keep(session);
     } catch (error) {
       // Some servers end when the first message is one they do not know.
       const endedWhenAsked = session.diesAsked && failureOf(error).kind === "lost";
       if (this.isClosed || !(endedWhenAsked || this.#options.isOtherWorthTrying(failureOf(error)))) throw error;
       // When that fails, too, the first reason is the one to tell.
       return await this.#openSession(!endedWhenAsked).catch(() => Promise.reject(error));
-    } finally {
-      if (this.#candidate === session) this.#candidate = undefined;
     }
     if (session.isOver) throw new UpstreamFault({ kind: "lost", message: "The server ended at once." });
+    return session;
+  }
+
+  #newSession(former?: FormerSession): UpstreamSession {
+    const session = new UpstreamSession(this, this.#options.createTransport(), former);
+    this.#candidate = session;
     return session;
   }
 
@@ -223,10 +237,19 @@ export class SessionSlot implements SessionContext {
     this.canAsk = session.transport.canAsk;
     this.#backoff.opened(this.clock.now());
     this.#lastFailure = undefined;
-    this.levels.reset();
+    this.levels.reset(session.former?.level);
     this.levels.apply(session);
     if (!this.#options.spareOf) this.#offering.begin();
-    void this.subscriptions.restore(session);
+    if (!session.former) void this.subscriptions.restore(session);
+  }
+
+  onHandle(session: UpstreamSession): void {
+    if (this.ready === session) this.#memo?.changed();
+  }
+
+  /** What its client wants of the session has changed. */
+  onWish(): void {
+    this.#memo?.changed();
   }
 
   #noteFailure(failure: UpstreamFailure): GatewayError {
@@ -304,16 +327,20 @@ export class SessionSlot implements SessionContext {
     const session = this.ready;
     this.ready = undefined;
     await session?.close();
+    if (session) await this.#memo?.forget();
   }
 
-  /** Safe to call twice. Resolves when the server has let go. */
-  async close(): Promise<void> {
+  /** Safe to call twice. Resolves when the server has let go. `isKept`: another process goes on with its session, if it can. */
+  async close(isKept = false): Promise<void> {
     this.isClosed = true;
     this.#pause?.timer.cancel();
     this.#pause?.end();
-    const sessions = [...this.#leaving, this.ready, this.#candidate];
+    const left = [...this.#leaving];
+    const current = [this.ready, this.#candidate];
     this.ready = undefined;
     this.#leaving.clear();
-    await Promise.all(sessions.map((session) => session?.close()));
+    const isLeft = isKept && this.#memo !== undefined;
+    await Promise.all([...left.map((one) => one.close()), ...current.map((one) => one?.close(isLeft))]);
+    await this.#memo?.close(isLeft, () => this.#options.createTransport());
   }
 }

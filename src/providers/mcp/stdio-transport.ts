@@ -63,9 +63,11 @@ export function createStdioTransport(options: StdioOptions): UpstreamTransport {
 
     request(text, sink) {
       if (isPlugged()) queueMicrotask(() => sink.onFailure(NOT_READING));
-      else child?.write(oneLine(text));
+      else child?.write(oneLine(text), sink.id);
       return sharedPipe;
     },
+
+    unsent: () => child?.unsent ?? [],
 
     send(text) {
       if (isPlugged()) return Promise.resolve(NOT_READING);

@@ -64,4 +64,5 @@ async function remember(call: Call, slot: SessionSlot, running: RunningCall): Pr
   if (holder === undefined || uri === undefined) return;
   if (call.method === "resources/unsubscribe") slot.subscriptions.drop(uri, holder);
   else if (await running.gotResult()) slot.subscriptions.hold(uri, holder);
+  slot.onWish();
 }

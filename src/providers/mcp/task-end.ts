@@ -20,5 +20,5 @@ export function taskEnd(running: RunningCall, task: string, body: Payload, sessi
     token: token === undefined ? undefined : { ours: id, theirs: token },
   });
   const renamed = tasks.towardsClient(body).splice(["task", "taskId"], jsonText(call.id));
-  return { type: "end", outcome: "task", payload: renamed, ttlMs };
+  return { type: "end", outcome: "task", payload: renamed, ttlMs, handle: upstreamId };
 }

@@ -6,7 +6,7 @@ import type { Message, MessageFault } from "../../wire/jsonrpc/index.ts";
 
 export type UpstreamFailure = {
   /**
-   * unreachable: nothing was sent. lost: it was sent, and no answer can come any more. invalid: the answer cannot be
+   * unreachable: nothing was sent, or nobody there looked at it. lost: it was sent, and no answer can come any more. invalid: the answer cannot be
    * used. auth: credentials are missing or refused. expired: the upstream session is gone, nothing was processed.
    */
   readonly kind: "unreachable" | "lost" | "invalid" | "auth" | "expired";
@@ -61,6 +61,9 @@ export type RequestOptions = {
   readonly isLong?: boolean;
 };
 
+/** Under which a server knows a session, whichever process speaks: and what came last on the stream of that session. */
+export type SessionHandle = { readonly id: string; readonly lastEventId: string };
+
 export interface TransportHandlers {
   /** A message that stands on no request's stream. */
   onMessage(message: Message): void;
@@ -68,6 +71,8 @@ export interface TransportHandlers {
   onFault(fault: MessageFault): void;
   /** Once: nothing will come and nothing can be sent any more. */
   onLost(failure: UpstreamFailure): void;
+  /** The transport's `handle` has changed. */
+  onHandle?(): void;
 }
 
 export interface UpstreamTransport {
@@ -81,16 +86,22 @@ export interface UpstreamTransport {
   readonly mayBeModern: boolean;
   /** What the server says outside requests reaches us now. Absent: always. */
   readonly hears?: boolean;
+  /** With it another process can go on with the session; undefined, or absent, where none could. */
+  readonly handle?: SessionHandle | undefined;
+  /** Goes on with a session that another process has opened, and in which this revision was agreed on. */
+  resume?(handle: SessionHandle, version: string): void;
   /** Rejects with UpstreamFault. */
   open(handlers: TransportHandlers): Promise<void>;
   /** Never calls the sink before it returns. `text` holds one character per byte. */
   request(text: string, sink: RequestSink, options?: RequestOptions): RequestStream;
+  /** After it was lost: the ids of requests of which certainly nothing was sent. Absent: the sinks have heard it. */
+  unsent?(): readonly string[];
   /** Sends a notification or an answer. Resolves when the server took it, or to why it did not. `head`: as in RequestOptions. */
   send(text: string, head?: string): Promise<UpstreamFailure | undefined>;
   /** The revision both sides agreed on. */
   agree(version: string): void;
   /** Opens the way for messages outside requests, where that is a stream of its own. Resolves soon in any case. */
   listen(): Promise<void>;
-  /** Ends the upstream session. Safe to call twice. */
-  close(): Promise<void>;
+  /** Ends the upstream session; with `isKept` only our part in it, because another process goes on. Safe to call twice. */
+  close(isKept?: boolean): Promise<void>;
 }

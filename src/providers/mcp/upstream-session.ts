@@ -17,6 +17,7 @@ import {
   type Timers,
 } from "../../contract/index.ts";
 import { errorText, type Message, MessageFault, requestText } from "../../wire/jsonrpc/index.ts";
+import type { FormerSession } from "./former-session.ts";
 import type { Agreement } from "./handshake.ts";
 import { type OpenAsk, routeNotification, routeRequest } from "./incoming.ts";
 import type { Leases } from "./leases.ts";
@@ -69,6 +70,8 @@ export interface SessionContext {
   listed(): Promise<void>;
   /** Reads the lists of these kinds again. */
   relist(kinds: readonly ListedKind[]): Promise<void>;
+  /** What another process would need to go on with this session has changed. */
+  onHandle(session: UpstreamSession): void;
   /** A request ended: a session that was only waiting for it may close. */
   onIdle(session: UpstreamSession): void;
 }
@@ -83,7 +86,7 @@ const PING_MS = 5000;
 export class UpstreamSession implements TransportHandlers {
   readonly context: SessionContext;
   readonly transport: UpstreamTransport;
-  readonly pending = new FlightTable<RequestSink>();
+  readonly pending: FlightTable<RequestSink>;
   readonly asks = new Map<string, OpenAsk>();
   /** Tasks of the server that the gateway sees through for their callers. */
   readonly driven = new DrivenTasks();
@@ -93,12 +96,16 @@ export class UpstreamSession implements TransportHandlers {
   /** It has been asked for its era and has not answered: if the process ends now, that may be why. */
   diesAsked = false;
   isOver = false;
+  /** Set where another process has opened it, and this one goes on with it. */
+  readonly former: FormerSession | undefined;
   #nextKey = 1;
   #standing = 0;
 
-  constructor(context: SessionContext, transport: UpstreamTransport) {
+  constructor(context: SessionContext, transport: UpstreamTransport, former?: FormerSession) {
     this.context = context;
     this.transport = transport;
+    this.former = former;
+    this.pending = new FlightTable(former?.firstId);
   }
 
   /** Opens the transport and settles what both sides can do. Rejects with UpstreamFault; the session is then closed. */
@@ -262,18 +269,23 @@ export class UpstreamSession implements TransportHandlers {
 
   onLost(failure: UpstreamFailure): void {
     if (this.isOver) return;
-    this.#end(failure);
+    this.#end(failure, this.transport.unsent?.());
     this.context.onLost(this, failure);
     void this.transport.close();
   }
 
-  /** Ends the session; what still waits fails. Safe to call twice. */
-  async close(): Promise<void> {
-    if (!this.isOver) this.#end({ kind: "lost", message: "The session with the server was closed." });
-    await this.transport.close();
+  onHandle(): void {
+    this.context.onHandle(this);
   }
 
-  #end(failure: UpstreamFailure): void {
+  /** Ends the session; what still waits fails. `isKept`: the server shall keep it for another process. Safe to call twice. */
+  async close(isKept = false): Promise<void> {
+    if (!this.isOver) this.#end({ kind: "lost", message: "The session with the server was closed." });
+    await this.transport.close(isKept);
+  }
+
+  /** `unsent`: requests that the server cannot have seen. */
+  #end(failure: UpstreamFailure, unsent: readonly string[] = []): void {
     this.isOver = true;
     const waiting = this.pending.values();
     for (const task of this.driven.values()) task.onFailure(failure);
@@ -282,6 +294,9 @@ export class UpstreamSession implements TransportHandlers {
     this.modern?.listening.close();
     // Whose answer broke the pipe cannot be told when several wait: then nobody knows what became of theirs.
     const isAnyones = failure.kind === "invalid" && waiting.length - this.#standing > 1;
-    for (const one of waiting) one.onFailure(isAnyones ? { ...failure, kind: "lost" } : failure);
+    for (const one of waiting) {
+      if (unsent.includes(one.id)) one.onFailure({ ...failure, kind: "unreachable" });
+      else one.onFailure(isAnyones ? { ...failure, kind: "lost" } : failure);
+    }
   }
 }

@@ -48,6 +48,16 @@ describe("compareConfigs", () => {
 describe("checkReload", () => {
   const gateway = { listen: "127.0.0.1:1", sealKey: { fromEnv: "KEY" } };
 
+  test("refuses another store by its name, and lets one follow the state folder from the next start on", () => {
+    const paths = (before: object, after: object) =>
+      checkReload(load({ ...before }), load({ ...after })).map(({ path }) => path.join("."));
+    expect(paths({}, { gateway: { state: "/tmp/elsewhere" } })).toEqual([]);
+    expect(paths({}, { database: { url: "sqlite:/tmp/x.db" } })).toEqual(["database"]);
+    const postgres = { database: { url: "postgres://db/x" } };
+    expect(paths(postgres, { ...postgres, shared: { url: "redis://r/0" } })).toEqual(["shared"]);
+    expect(paths(postgres, { ...postgres, cluster: { lease: "3s" } })).toEqual(["cluster"]);
+  });
+
   test("lets everything change that the fronts read with each request", () => {
     const next = {
       ...gateway,

@@ -2,6 +2,7 @@
 import type { Config, GatewayConfig, ServerConfig } from "./config.ts";
 import type { Problem } from "./problem.ts";
 import { Secret } from "./secret.ts";
+import type { StateConfig } from "./state-config.ts";
 
 /** The settings of `[gateway]` that change while the gateway runs. A new one is fixed until it stands here. */
 const LIVE: ReadonlySet<string> = new Set<keyof GatewayConfig>([
@@ -22,8 +23,18 @@ export function checkReload(running: Config, next: Config): Problem[] {
   const problems = changedSettings(running.gateway, next.gateway)
     .filter((name) => !LIVE.has(name))
     .map((name): Problem => ({ path: ["gateway", name], text }));
+  for (const name of ["database", "shared", "cluster"] as const) {
+    if (comparable(asSet(running.state)[name]) !== comparable(asSet(next.state)[name])) {
+      problems.push({ path: [name], text });
+    }
+  }
   if (comparable(running.telemetry) !== comparable(next.telemetry)) problems.push({ path: ["telemetry"], text });
   return problems;
+}
+
+/** Of a database that no setting names, the next process may have another one: this one goes on with what it has. */
+function asSet({ database, ...rest }: StateConfig): Readonly<Record<"database" | "shared" | "cluster", unknown>> {
+  return { ...rest, database: database.isDefault ? undefined : database };
 }
 
 /** What another config changes: ids of servers, and names of settings of `[gateway]`. */

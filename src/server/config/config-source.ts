@@ -5,7 +5,13 @@ import { type Environment, type FoundConfig, findConfig } from "./find-config.ts
 import { loadConfig } from "./load-config.ts";
 import { type RawConfig, readConfig } from "./read-config.ts";
 
-export type ConfigFlags = { readonly config?: string; readonly listen?: string; readonly logLevel?: LogLevel };
+export type ConfigFlags = {
+  readonly config?: string;
+  readonly listen?: string;
+  readonly logLevel?: LogLevel;
+  readonly database?: string;
+  readonly shared?: string;
+};
 
 export class ConfigSource {
   /** Of this process. Nothing outside this folder reads it by itself. */
@@ -42,10 +48,15 @@ export class ConfigSource {
     if (running) this.#findAgain();
     const secretFiles = new Set<string>();
     this.#secretFiles = secretFiles;
-    const { listen = this.env.ISTHMUS_LISTEN, logLevel } = this.#flags;
+    const { listen = this.env.ISTHMUS_LISTEN, logLevel, database, shared } = this.#flags;
     return loadConfig(this.files.length > 0 ? readConfig(this.files) : this.#demo(), {
       env: this.env,
-      flags: { ...(listen && { listen }), ...(logLevel && { logLevel }) },
+      flags: {
+        ...(listen && { listen }),
+        ...(logLevel && { logLevel }),
+        ...(database && { database }),
+        ...(shared && { shared }),
+      },
       running,
       onFile: (file) => secretFiles.add(file),
     });

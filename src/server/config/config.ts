@@ -6,6 +6,7 @@ import type { CatalogConfig } from "./catalog-config.ts";
 import type { ListenAddress } from "./listen-address.ts";
 import type { Secret } from "./secret.ts";
 import type { ServerTable } from "./server-config.ts";
+import type { StateConfig } from "./state-config.ts";
 
 export type ServerConfig = Omit<ServerTable, "env" | "headers" | "cwd" | "transport" | "restart"> & {
   readonly transport: McpTransportKind;
@@ -29,6 +30,7 @@ export type GatewayConfig = {
   readonly timeoutMs: number;
   readonly inputTimeoutMs: number;
   readonly sessionIdleMs: number;
+  readonly sessionAgeMs: number;
   readonly resumeWindowMs: number;
   readonly drainMs: number;
   readonly logLevel: LogLevel;
@@ -49,4 +51,5 @@ export type Config = {
   readonly servers: readonly ServerConfig[];
   readonly catalogs: readonly CatalogConfig[];
   readonly telemetry: TelemetryConfig;
+  readonly state: StateConfig;
 };

@@ -45,6 +45,7 @@ export const gatewaySchema = z
     sessionIdle: durationMs
       .prefault("30m")
       .describe("How long a client's session is kept without requests, running calls or an open stream."),
+    sessionAge: durationMs.prefault("24h").describe("How long a client's session may live, however much it is used."),
     resumeWindow: durationMs
       .prefault("5m")
       .describe("How long the answer of a call is kept for a client whose stream broke off."),

@@ -9,6 +9,7 @@ export { ConfigError } from "./config-error.ts";
 export { type ConfigFlags, ConfigSource } from "./config-source.ts";
 export type { Environment } from "./find-config.ts";
 export { formatListen, type ListenAddress } from "./listen-address.ts";
+export type { StateConfig } from "./state-config.ts";
 
 export type ObtainedConfig = {
   readonly config: Config;

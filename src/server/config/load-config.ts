@@ -16,27 +16,56 @@ import type { RawConfig } from "./read-config.ts";
 import { type Resolver, resolveReferences } from "./references.ts";
 import type { Secret } from "./secret.ts";
 import { restartOf, type ServerTable, serverSchema } from "./server-config.ts";
+import { checkState, resolveState, shapeState } from "./state-config.ts";
 
 export type LoadOptions = {
   readonly env: Environment;
   /** They win over what the files say. */
-  readonly flags?: { readonly listen?: string; readonly logLevel?: string };
+  readonly flags?: SettingFlags;
   /** What is in force: settings that cannot change while the gateway runs must be the same. */
   readonly running?: Config | undefined;
   /** Hears of every file that holds a secret. */
   readonly onFile?: (file: string) => void;
 };
 
+/** Flags that stand for a setting. */
+export type SettingFlags = {
+  readonly listen?: string;
+  readonly logLevel?: string;
+  readonly database?: string;
+  readonly shared?: string;
+};
+
+/** Where each of them stands in the file. */
+const FLAG_PATHS: Readonly<Record<keyof SettingFlags, readonly [table: string, key: string]>> = {
+  listen: ["gateway", "listen"],
+  logLevel: ["gateway", "logLevel"],
+  database: ["database", "url"],
+  shared: ["shared", "url"],
+};
+
+/** The table with what the flags say. Something else in the place of a table stays, so that the schema speaks about it. */
+function withFlags(table: RawConfig["table"], flags: SettingFlags): Record<string, unknown> {
+  const changed: Record<string, unknown> = { ...table };
+  for (const [flag, [name, key]] of Object.entries(FLAG_PATHS)) {
+    const value = flags[flag as keyof SettingFlags];
+    const present = changed[name] ?? {};
+    if (value === undefined || typeof present !== "object" || Array.isArray(present)) continue;
+    changed[name] = { ...present, [key]: value };
+  }
+  return changed;
+}
+
 /** Throws ConfigError. */
 export function loadConfig(raw: RawConfig, options: LoadOptions): Config {
-  const flags: Readonly<Record<string, unknown>> = options.flags ?? {};
-  const { gateway = {} } = raw.table;
-  // Something else in its place stays, so that the schema speaks about it.
-  const isTable = typeof gateway === "object" && !Array.isArray(gateway);
-  const table: Record<string, unknown> = { ...raw.table, gateway: isTable ? { ...gateway, ...flags } : gateway };
+  const flags = options.flags ?? {};
+  const table = withFlags({ gateway: {}, ...raw.table }, flags);
   const problems: Problem[] = [];
   // What a flag says stands in no file.
-  const isFlag = ([first, key = ""]: Problem["path"]) => first === "gateway" && Object.hasOwn(flags, key);
+  const isFlag = ([first, second]: Problem["path"]) =>
+    Object.entries(FLAG_PATHS).some(
+      ([flag, [name, key]]) => Object.hasOwn(flags, flag) && first === name && second === key,
+    );
   const report = () =>
     new ConfigError(
       reportProblems(problems, { table, originOf: (path) => (isFlag(path) ? undefined : raw.originOf(path)) }),
@@ -67,11 +96,18 @@ export function loadConfig(raw: RawConfig, options: LoadOptions): Config {
   const headersPath = ["telemetry", "headers"];
   const otlpHeaders = resolveReferences(valueAt(table, headersPath), headersPath, resolverAt(headersPath));
   const sealKey = resolveSealKey(table, resolverAt(["gateway", "sealKey"]));
+  const secrets = resolveState(table, resolverAt);
+  problems.push(...checkState(table, secrets));
   if (!parsed.success || problems.length > 0) throw report();
   const endpoint = parsed.data.telemetry.otlp ?? options.env.OTEL_EXPORTER_OTLP_ENDPOINT;
   const telemetry = { headers: otlpHeaders, ...(endpoint && { endpoint }) };
   const state = stateFolder(raw, parsed.data.gateway.state);
-  const config = { ...shape(parsed.data, resolved, { sealKey, state }), telemetry };
+  const places = { folder: raw.originOf(["database", "url"])?.folder ?? process.cwd(), state };
+  const config = {
+    ...shape(parsed.data, resolved, { sealKey, state }),
+    telemetry,
+    state: shapeState(parsed.data, secrets, places),
+  };
   if (options.running) problems.push(...checkReload(options.running, config));
   if (problems.length > 0) throw report();
   return config;
@@ -128,8 +164,8 @@ function shape(
   data: z.output<typeof configSchema>,
   resolved: readonly Resolved[],
   { sealKey, state }: { readonly sealKey: Secret | undefined; readonly state: string | undefined },
-): Omit<Config, "telemetry"> {
-  const { listen, maxBody, timeout, inputTimeout, sessionIdle, resumeWindow, ...others } = data.gateway;
+): Omit<Config, "telemetry" | "state"> {
+  const { listen, maxBody, timeout, inputTimeout, sessionIdle, sessionAge, resumeWindow, ...others } = data.gateway;
   const { drain, pageSize, sealKey: _reference, state: _given, ...rest } = others;
   return {
     gateway: {
@@ -140,6 +176,7 @@ function shape(
       timeoutMs: timeout,
       inputTimeoutMs: inputTimeout,
       sessionIdleMs: sessionIdle,
+      sessionAgeMs: sessionAge,
       resumeWindowMs: resumeWindow,
       drainMs: drain,
       ...(sealKey && { sealKey }),

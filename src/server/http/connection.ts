@@ -16,6 +16,8 @@ export interface ConnectionHost {
   readonly tick: number;
   readonly isDraining: boolean;
   readonly limits: ConnectionLimits;
+  /** False: nothing may leave or be taken any more on the connections that are there. Absent: always. */
+  readonly mayWrite: (() => boolean) | undefined;
   onRequest(exchange: Exchange): void;
   /** A handler threw. The client has been answered with 500, or cut off in the middle of an answer. */
   onError(cause: unknown): void;
@@ -79,7 +81,7 @@ export class HttpConnection implements ExchangeOwner {
   // Requests
 
   #onData(bytes: Buffer): void {
-    if (this.#isClosing) return;
+    if (this.#isClosing || this.#isMuted()) return;
     // The time of a head runs from its first byte, that of a body from its last.
     if (!this.#reader.isInHead) this.#since = this.#host.tick;
     this.#reader.add(bytes.toString("latin1"));
@@ -112,7 +114,7 @@ export class HttpConnection implements ExchangeOwner {
     this.#since = this.#host.tick;
     if (!this.#reader.readBody(maxBytes, taker)) return;
     // A client that has begun to send the body does not wait any more.
-    if (this.#owesContinue && this.#reader.ahead === 0) this.#socket.write(CONTINUE);
+    if (this.#owesContinue && this.#reader.ahead === 0) this.send(CONTINUE);
     this.#owesContinue = false;
     this.#readOn();
   }
@@ -134,11 +136,11 @@ export class HttpConnection implements ExchangeOwner {
   }
 
   send(text: string): boolean {
-    return this.#isClosing || this.#socket.write(text, "latin1");
+    return this.#isClosing || this.#isMuted() || this.#socket.write(text, "latin1");
   }
 
   sendParts(head: string, body: Buffer, tail: string): void {
-    if (this.#isClosing) return;
+    if (this.#isClosing || this.#isMuted()) return;
     this.#socket.cork();
     this.#socket.write(head, "latin1");
     this.#socket.write(body);
@@ -170,6 +172,19 @@ export class HttpConnection implements ExchangeOwner {
 
   // Ends
 
+  /**
+   * Asked wherever bytes come in or leave: after a process was stopped and goes on, what its sockets hold is read before
+   * any timer fires. A connection that must not speak is destroyed, without even a goodbye.
+   */
+  #isMuted(): boolean {
+    const { mayWrite } = this.#host;
+    if (mayWrite === undefined || mayWrite()) return false;
+    this.#isClosing = true;
+    this.#reader.stop();
+    this.#socket.destroy();
+    return true;
+  }
+
   destroy(): void {
     this.#socket.destroy();
   }
@@ -184,7 +199,7 @@ export class HttpConnection implements ExchangeOwner {
    * would reset the connection, and with it the answer that the client may not have read.
    */
   #close(): void {
-    if (this.#isClosing) return;
+    if (this.#isClosing || this.#isMuted()) return;
     this.#isClosing = true;
     this.#reader.stop();
     this.#since = this.#host.tick;
@@ -200,7 +215,7 @@ export class HttpConnection implements ExchangeOwner {
     const isAnswered = exchange === undefined && this.#reader.hasRest;
     this.#host.onRefused(fault.status);
     if (exchange?.isOpen) this.destroy();
-    else if (!isAnswered) this.#socket.write(faultText(fault.status, fault.message), "latin1");
+    else if (!isAnswered) this.send(faultText(fault.status, fault.message));
     this.#close();
     this.#guard(() => exchange?.leave());
   }

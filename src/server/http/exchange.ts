@@ -14,6 +14,8 @@ export interface ExchangeOwner {
   sendParts(head: string, body: Buffer, tail: string): void;
   /** The answer is out. */
   finish(): void;
+  /** There will be no answer, or no more of it. */
+  destroy(): void;
 }
 
 /** Up to here one write of joined text is cheaper than a gathered one. */
@@ -108,6 +110,12 @@ export class Exchange implements HttpRequest, HttpResponse {
     const last = this.#takeUnsent() + this.#framed(text) + (this.#isBare() ? "" : LAST_CHUNK);
     if (last !== "") owner.send(last);
     owner.finish();
+  }
+
+  cut(): void {
+    const owner = this.#owner;
+    this.#owner = undefined;
+    owner?.destroy();
   }
 
   /** The client is gone, or is sent away without this answer. */

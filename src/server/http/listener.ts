@@ -16,6 +16,8 @@ export type HttpListenerOptions = {
   /** Default 20,000. Further ones are answered with 503. */
   readonly maxConnections?: number;
   readonly limits?: Partial<ConnectionLimits>;
+  /** Asked before each write; false: the connection is destroyed instead. Must cost next to nothing. */
+  readonly mayWrite?: () => boolean;
 };
 
 const TICK_MS = 1000;
@@ -27,6 +29,7 @@ const PROBE_MS = 30_000;
 
 export class HttpListener implements ConnectionHost {
   readonly limits: ConnectionLimits;
+  readonly mayWrite: (() => boolean) | undefined;
   dateLine = dateLine();
   tick = 0;
   isDraining = false;
@@ -41,6 +44,7 @@ export class HttpListener implements ConnectionHost {
     this.#options = options;
     this.#max = options.maxConnections ?? 20_000;
     this.limits = { ...LIMITS, ...options.limits };
+    this.mayWrite = options.mayWrite;
     // Half open: a client may end its side when it has asked. Probed: a stream may be silent for hours.
     const probes = { keepAlive: true, keepAliveInitialDelay: PROBE_MS };
     this.server = createServer({ allowHalfOpen: true, noDelay: true, ...probes }, (socket) => this.accept(socket));
@@ -88,9 +92,19 @@ export class HttpListener implements ConnectionHost {
     });
   }
 
+  /** Breaks off every connection there is, in the middle of whatever it does. New ones are taken. */
+  cutAll(): void {
+    for (const connection of this.#connections) connection.destroy();
+  }
+
+  /** Lets no connection be used again after its next answer; new ones are taken. */
+  leave(): void {
+    this.isDraining = true;
+  }
+
   /** Takes no more connections and closes idle ones; those with an open answer go on until it ends. */
   stopAccepting(): void {
-    if (this.isDraining) return;
+    if (this.#closed !== undefined) return;
     this.isDraining = true;
     this.#closed = new Promise((resolve) => this.server.close(() => resolve()));
     for (const connection of this.#connections) connection.closeIdle();
@@ -99,7 +113,7 @@ export class HttpListener implements ConnectionHost {
   /** Ends what is still open. Safe to call twice. */
   async close(): Promise<void> {
     this.stopAccepting();
-    for (const connection of this.#connections) connection.destroy();
+    this.cutAll();
     this.#timer?.cancel();
     await this.#closed;
   }

@@ -102,6 +102,7 @@ class BatchResponse {
 
 /** One request's share of a batch. */
 class BatchOutlet implements Outlet {
+  readonly namesSession = false;
   readonly #batch: BatchResponse;
   #owner: OutletOwner | undefined;
   #isOver = false;

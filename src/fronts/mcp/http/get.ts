@@ -1,14 +1,17 @@
 /** GET: the session's own stream, or the rest of a call's stream for a client that lost it. */
-import type { HttpRequest, HttpResponse } from "../../../contract/index.ts";
+import { type HttpRequest, type HttpResponse, jsonText, payload } from "../../../contract/index.ts";
 import type { Outbox, OutboxWriter, Session } from "../../../mechanisms/sessions/index.ts";
+import { notificationText } from "../../../wire/jsonrpc/index.ts";
 import { revisionOf } from "../../../wire/mcp/index.ts";
 import { CallReader } from "../call-reader.ts";
 import { tokenIn } from "../calls.ts";
 import type { FrontContext } from "../front-context.ts";
+import { passesLevel } from "../log-level.ts";
 import { acceptsOf } from "./accept.ts";
 import type { HttpContext } from "./http-context.ts";
 import { HttpOutlet } from "./http-outlet.ts";
 import { refuse } from "./refuse.ts";
+import { answerGone, type Place, resumeLost } from "./resume-lost.ts";
 import { SseStream, type StreamOwner } from "./sse-stream.ts";
 
 const OUTBOX = "out";
@@ -26,8 +29,6 @@ export function handleGet(http: HttpContext, session: Session, request: HttpRequ
   new OutboxStream(http.front, session, outbox, response, place?.cursor);
 }
 
-type Place = { readonly stream: string; readonly cursor: number };
-
 /** Ids we gave have the form `<stream>.<number>`; others say nothing to us. */
 function placeOf(header: string | undefined): Place | undefined {
   const match = /^([A-Za-z0-9-]+)\.(-1|\d{1,15})$/.exec(header ?? "");
@@ -36,12 +37,8 @@ function placeOf(header: string | undefined): Place | undefined {
 
 function resumeCall(http: HttpContext, session: Session, response: HttpResponse, place: Place): void {
   const run = http.front.runs.find(place.stream);
-  if (!run || run.call.session?.id !== session.id) {
-    // The rest of that stream is gone for good; 204 is how an event source is told not to come back for it.
-    http.front.meter.count("isthmus_refused_total", "resume");
-    response.answer(204, "", "");
-    return;
-  }
+  if (!run && http.front.cluster) return resumeLost(http, session, response, place);
+  if (!run || run.call.session?.id !== session.id) return answerGone(http, response);
   const { requestId } = run.call.origin;
   const former = session.runningCall(requestId);
   if (former instanceof CallReader && former.run === run) former.replaced();
@@ -82,7 +79,15 @@ class OutboxStream implements OutboxWriter, StreamOwner {
     this.#stream = new SseStream(response, front.timers, this);
     if (revisionOf(session.protocol)?.primesStreams) this.#stream.prime(`${OUTBOX}.${after ?? outbox.sent}`, true);
     else this.#stream.greet();
+    if (after !== undefined && after < outbox.lost) this.#tellLoss();
     outbox.open(this, after);
+  }
+
+  /** What came after the client's place is not all here any more. */
+  #tellLoss(): void {
+    const data = "Messages were dropped while nobody listened; this stream goes on with the oldest that is left";
+    const notice = payload(jsonText({ level: "warning", logger: "isthmus", data }));
+    if (passesLevel(this.#session, notice)) this.#stream.send(notificationText("notifications/message", notice));
   }
 
   write(text: string, sequence: number): boolean {

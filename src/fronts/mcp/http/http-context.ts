@@ -1,5 +1,6 @@
 import type { FrontContext } from "../front-context.ts";
 import type { ModernContext } from "../modern/modern-context.ts";
+import type { CallJournals } from "./call-journals.ts";
 import type { Gate } from "./gate.ts";
 import type { LateAnswers } from "./late-answers.ts";
 
@@ -10,4 +11,8 @@ export type HttpContext = {
   readonly lateAnswers: LateAnswers;
   /** Of requests of 2026-07-28: they cannot come back, so there is less hurry. */
   readonly modernAnswers: LateAnswers;
+  /** Absent where no other process could want them. */
+  readonly journals: CallJournals | undefined;
+  /** This process is about to stop: what is new belongs elsewhere. */
+  isLeaving: boolean;
 };

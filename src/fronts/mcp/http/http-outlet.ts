@@ -1,11 +1,14 @@
 /** The response to one POST: a single JSON answer if that comes first, otherwise an event stream. */
 import { type HttpResponse, headerLine } from "../../../contract/index.ts";
+import { routeCookie } from "../../../mechanisms/cluster/index.ts";
 import type { Session } from "../../../mechanisms/sessions/index.ts";
 import type { Outlet, OutletOwner } from "../outlet.ts";
 import type { Accepts } from "./accept.ts";
+import type { CallJournals } from "./call-journals.ts";
 import type { HttpContext } from "./http-context.ts";
 import type { Waiting } from "./late-answers.ts";
 import { SseStream, type StreamOwner } from "./sse-stream.ts";
+import { RETRY_LINE } from "./unavailable.ts";
 
 export class HttpOutlet implements Outlet, Waiting, StreamOwner {
   readonly #http: HttpContext;
@@ -14,7 +17,7 @@ export class HttpOutlet implements Outlet, Waiting, StreamOwner {
   readonly #primes: boolean;
   #owner: OutletOwner | undefined;
   #stream: SseStream | undefined;
-  #sessionId: string | undefined;
+  #opened: Session | undefined;
   #isOver = false;
   waitingSince = 0;
   before: Waiting | undefined = undefined;
@@ -35,8 +38,12 @@ export class HttpOutlet implements Outlet, Waiting, StreamOwner {
     return this.#stream !== undefined;
   }
 
+  get namesSession(): boolean {
+    return true;
+  }
+
   opened(session: Session): void {
-    this.#sessionId = session.id;
+    this.#opened = session;
   }
 
   bind(owner: OutletOwner): void {
@@ -57,11 +64,14 @@ export class HttpOutlet implements Outlet, Waiting, StreamOwner {
   open(cursor: number): SseStream {
     if (this.#stream) return this.#stream;
     this.#http.lateAnswers.remove(this);
-    const stream = new SseStream(this.#response, this.#http.front.timers, this);
+    const stream = new SseStream(this.#response, this.#http.front.timers, this, this.#sessionLines());
     this.#stream = stream;
     const id = this.#eventId(cursor);
     if (id === undefined) stream.greet();
-    else stream.prime(id, this.#primes);
+    else {
+      stream.prime(id, this.#primes);
+      this.#journal?.begin(this.#owner);
+    }
     return stream;
   }
 
@@ -74,15 +84,23 @@ export class HttpOutlet implements Outlet, Waiting, StreamOwner {
   send(text: string, cursor: number): boolean {
     if (this.#isOver) return true;
     const stream = this.#stream ?? this.open((this.#owner?.cursor ?? 0) - 1);
+    if (cursor >= 0) this.#journal?.sent(this.#owner, text, cursor);
     return stream.send(text, cursor < 0 ? undefined : this.#eventId(cursor));
+  }
+
+  get #journal(): CallJournals | undefined {
+    return this.#owner?.session.isEphemeral ? undefined : this.#http.journals;
   }
 
   answer(text: string, cursor = -1, status = 200): void {
     if (!this.#take()) return;
-    if (this.#stream) return this.#stream.end(text, cursor < 0 ? undefined : this.#eventId(cursor));
+    if (this.#stream) {
+      if (cursor >= 0) this.#journal?.answered(this.#owner, text, cursor);
+      return this.#stream.end(text, cursor < 0 ? undefined : this.#eventId(cursor));
+    }
     if (this.#accepts.prefersSse && status === 200)
-      return new SseStream(this.#response, this.#http.front.timers, this).end(text);
-    this.#response.answer(status, this.#lines(), text);
+      return new SseStream(this.#response, this.#http.front.timers, this, this.#sessionLines()).end(text);
+    this.#response.answer(status, status === 503 ? this.#lines() + RETRY_LINE : this.#lines(), text);
   }
 
   answerParts(head: string, body: Buffer, tail: string): void {
@@ -118,7 +136,17 @@ export class HttpOutlet implements Outlet, Waiting, StreamOwner {
   }
 
   #lines(): string {
-    return this.#sessionId === undefined ? JSON_LINE : JSON_LINE + headerLine("Mcp-Session-Id", this.#sessionId);
+    return this.#opened === undefined ? JSON_LINE : JSON_LINE + this.#sessionLines();
+  }
+
+  /** Tells the client of the session that its request has opened, whatever form the answer has. */
+  #sessionLines(): string {
+    if (this.#opened === undefined) return "";
+    const { id, catalog } = this.#opened;
+    const { config, cluster } = this.#http.front;
+    const path = catalog === "" ? "/mcp" : `/${encodeURIComponent(catalog)}/mcp`;
+    const cookie = config.cookie && cluster ? routeCookie(cluster.member(), path) : "";
+    return headerLine("Mcp-Session-Id", id) + cookie;
   }
 
   drained(): void {

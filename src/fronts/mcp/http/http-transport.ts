@@ -1,18 +1,25 @@
 /** Streamable HTTP: one path, three methods. */
 import { type HttpRequest, type HttpResponse, headerLine } from "../../../contract/index.ts";
+import type { Session } from "../../../mechanisms/sessions/index.ts";
 import type { FrontContext } from "../front-context.ts";
 import { isModernVersion } from "../modern/envelope-check.ts";
 import type { ModernContext } from "../modern/modern-context.ts";
+import { CallJournals } from "./call-journals.ts";
 import { createGate } from "./gate.ts";
 import { handleGet } from "./get.ts";
 import type { HttpContext } from "./http-context.ts";
 import { LateAnswers } from "./late-answers.ts";
+import { sendOn } from "./leaving.ts";
 import { handlePost } from "./post.ts";
 import { refuse } from "./refuse.ts";
+import { seek } from "./seek.ts";
 import { NO_SUCH_SESSION, SESSION_NEEDED, versionRefusal } from "./session-refusals.ts";
+import { unavailable } from "./unavailable.ts";
 
 export interface HttpTransport {
   handle(request: HttpRequest, response: HttpResponse, catalog: string): void;
+  /** Takes nothing new from now on; what runs goes on. */
+  leave(): void;
   close(): void;
 }
 
@@ -26,6 +33,8 @@ export function createHttpTransport(front: FrontContext, modern: ModernContext):
     gate: createGate(front.config),
     lateAnswers: new LateAnswers(front.clock, front.timers),
     modernAnswers: new LateAnswers(front.clock, front.timers, MODERN_PATIENCE_MS),
+    journals: front.cluster?.hop && new CallJournals(front.cluster.state),
+    isLeaving: false,
   };
   return {
     handle(request, response, catalog) {
@@ -35,6 +44,9 @@ export function createHttpTransport(front: FrontContext, modern: ModernContext):
       if (request.method === "GET" || request.method === "DELETE")
         return handleInSession(http, request, response, catalog);
       refuseMethod(http, response, "GET, POST, DELETE");
+    },
+    leave() {
+      http.isLeaving = true;
     },
     close() {
       http.lateAnswers.close();
@@ -82,10 +94,37 @@ function handleInSession(http: HttpContext, request: HttpRequest, response: Http
     return refuse(front.meter, response, SESSION_NEEDED);
   }
   const session = front.sessions.find(id, front.principal);
-  if (!session || session.catalog !== catalog) return refuse(front.meter, response, NO_SUCH_SESSION);
+  if (session && session.catalog !== catalog) return refuse(front.meter, response, NO_SUCH_SESSION);
+  if (http.isLeaving && !staysHere(request, session)) {
+    return sendOn(front, { request, response, body: "", id: "null", session, unknown: () => response.cut() });
+  }
+  if (session) return serveInSession(http, session, request, response);
+  if (!front.sessions.isShared) return refuse(front.meter, response, NO_SUCH_SESSION);
+  seek(front, {
+    request,
+    response,
+    body: "",
+    sessionId: id,
+    catalog,
+    id: "null",
+    isHarmless: true,
+    serve: (found) => serveInSession(http, found, request, response),
+    unknown: () => undefined,
+  });
+}
+
+/** A stream may be the rest of a call that runs here; any other belongs elsewhere while this process leaves. */
+function staysHere({ method }: HttpRequest, session: Session | undefined): boolean {
+  return session !== undefined && (method === "DELETE" || session.hasRunning);
+}
+
+function serveInSession(http: HttpContext, session: Session, request: HttpRequest, response: HttpResponse): void {
+  const { sessions, meter } = http.front;
   if (request.method === "GET") return handleGet(http, session, request, response);
-  front.sessions.end(session, "the client ended the session");
-  response.answer(200, "", "");
+  sessions.finish(session, "the client ended the session").then(
+    () => response.answer(200, "", ""),
+    (error) => refuse(meter, response, unavailable(error)),
+  );
 }
 
 function refuseMethod(http: HttpContext, response: HttpResponse, allow: string): void {

@@ -1,20 +1,36 @@
 /** POST: one message, or on 2025-03-26 a batch of them. */
-import { type BodyTaker, checkUtf8, type HttpRequest, type HttpResponse } from "../../../contract/index.ts";
+import {
+  type BodyTaker,
+  checkUtf8,
+  decodeString,
+  GatewayError,
+  HOME_HEADER,
+  type HopEnd,
+  type HttpRequest,
+  type HttpResponse,
+  type Member,
+} from "../../../contract/index.ts";
 import type { Session } from "../../../mechanisms/sessions/index.ts";
 import { isBatch, type Message, MessageFault, skimMessage } from "../../../wire/jsonrpc/index.ts";
 import { ASSUMED_REVISION, revisionOf } from "../../../wire/mcp/index.ts";
 import { ephemeralSession } from "../ephemeral.ts";
 import { initialize } from "../initialize.ts";
+import { errorAnswer } from "../mcp-errors.ts";
 import { hasEnvelope, isModernVersion } from "../modern/envelope-check.ts";
 import { ModernHttpOutlet } from "../modern/modern-http.ts";
 import { handleModern } from "../modern/requests.ts";
+import { seekRound } from "../modern/seek-round.ts";
 import { takeAnswer, takeNotification } from "../notifications.ts";
+import type { Posted } from "../posted.ts";
 import { handleRequest } from "../requests.ts";
 import { type Accepts, acceptsOf } from "./accept.ts";
 import { handleBatch } from "./batch.ts";
+import { isHarmless, judgeBatch } from "./harmless.ts";
 import type { HttpContext } from "./http-context.ts";
 import { HttpOutlet } from "./http-outlet.ts";
+import { sendOn } from "./leaving.ts";
 import { type Refusal, refuse } from "./refuse.ts";
+import { type Errand, MOST_PASSED, seek } from "./seek.ts";
 import { NO_SUCH_SESSION, SESSION_NEEDED, versionRefusal } from "./session-refusals.ts";
 
 export function handlePost(http: HttpContext, request: HttpRequest, response: HttpResponse, catalog: string): void {
@@ -46,12 +62,13 @@ function tooLarge(maxBody: number): Refusal {
 }
 
 /** One POST whose headers are fine. */
-class Post implements BodyTaker {
+class Post implements BodyTaker, Posted {
   readonly #http: HttpContext;
   readonly #request: HttpRequest;
   readonly #response: HttpResponse;
   readonly #catalog: string;
   readonly #accepts: Accepts;
+  #text = "";
 
   constructor(http: HttpContext, request: HttpRequest, response: HttpResponse, catalog: string, accepts: Accepts) {
     this.#http = http;
@@ -65,27 +82,83 @@ class Post implements BodyTaker {
     this.#refuse(tooLarge(this.#http.front.config.maxBody));
   }
 
+  get headers(): HttpRequest["headers"] {
+    return this.#request.headers;
+  }
+
+  handOver(home: Member): Promise<HopEnd> | undefined {
+    const hop = this.#http.front.cluster?.hop;
+    if (!hop || home.address === "" || hop.passed(this.#request) >= MOST_PASSED) return undefined;
+    return hop.forward(this.#request, this.#text, this.#response, home);
+  }
+
   onBody(text: string): void {
+    this.#text = text;
     try {
       checkUtf8(text);
       if (isBatch(text)) this.#batch(text);
-      else this.#one(skimMessage(text));
+      else this.#take(skimMessage(text), text);
     } catch (error) {
       this.#refuse(faultRefusal(error));
     }
   }
 
-  #one(message: Message): void {
-    if (this.#takeModern(message)) return;
+  #take(message: Message, text: string): void {
+    if (this.#http.isLeaving && !this.#staysHere(message)) this.#sendOn(message, text);
+    else this.#one(message, text);
+  }
+
+  /** While this process leaves: whatever belongs to a call that runs here. */
+  #staysHere({ kind, method, members }: Message): boolean {
+    if (method.startsWith("tasks/") || members?.has("requestState")) return true;
+    const session = this.#known;
+    return session !== undefined && (kind !== "request" || session.hasRunning);
+  }
+
+  #sendOn(message: Message, body: string): void {
+    const [request, response, session] = [this.#request, this.#response, this.#known];
+    const id = message.id || "null";
+    sendOn(this.#http.front, { request, response, body, id, session, unknown: () => this.#unknown(message) });
+  }
+
+  /** The session that the headers name, where it is here. */
+  get #known(): Session | undefined {
+    const { front } = this.#http;
+    const header = this.#request.headers["mcp-session-id"];
+    const session = header === undefined ? undefined : front.sessions.find(header, front.principal);
+    return session?.catalog === this.#catalog ? session : undefined;
+  }
+
+  #one(message: Message, text: string): void {
+    if (this.#takeModern(message, text)) return;
     if (this.#refuseVersion(message.id || "null")) return;
     if (message.kind === "request" && message.method === "initialize") return this.#initialize(message);
-    const session = this.#session(message.id || "null");
-    if (!session) return;
+    const id = message.id || "null";
+    const session = this.#session(id);
+    if (session) return this.#serve(session, message);
+    if (session === undefined) return;
+    if (this.#isAboutTaskHere(message)) return this.#serve(this.#ephemeral(), message);
+    this.#seek(text, {
+      id,
+      isHarmless: isHarmless(message),
+      serve: (found) => this.#serve(found, message),
+      unknown: () => this.#unknown(message),
+    });
+  }
+
+  /** The home of the session sent it here, where the task runs. */
+  #isAboutTaskHere({ method, members }: Message): boolean {
+    const { front } = this.#http;
+    if (!method.startsWith("tasks/") || !front.cluster?.hop?.passed(this.#request)) return false;
+    return front.tasks.find(decodeString(members?.textOf("taskId")) ?? "", front.principal) !== undefined;
+  }
+
+  #serve(session: Session, message: Message): void {
     if (message.kind === "request") {
       const primes = revisionOf(session.protocol)?.primesStreams === true;
       const outlet = new HttpOutlet(this.#http, this.#response, this.#accepts, primes);
       const { traceparent } = this.#request.headers;
-      const exchange = { session, message, outlet };
+      const exchange = { session, message, outlet, posted: this };
       return handleRequest(this.#http.front, traceparent === undefined ? exchange : { ...exchange, traceparent });
     }
     if (message.kind === "response") takeAnswer(this.#http.front, session, message);
@@ -93,31 +166,53 @@ class Post implements BodyTaker {
     accepted(this.#response);
   }
 
+  /** It is not known here: another process may have the session, or leave it to us. */
+  #seek(body: string, errand: Pick<Errand, "id" | "isHarmless" | "serve" | "unknown">): void {
+    const sessionId = this.#request.headers["mcp-session-id"] ?? "";
+    const [request, response, catalog] = [this.#request, this.#response, this.#catalog];
+    seek(this.#http.front, { ...errand, request, response, body, sessionId, catalog });
+  }
+
+  /** The process that was to make the call is gone, and may have made it. */
+  #unknown(message: Message): void {
+    const outlet = new HttpOutlet(this.#http, this.#response, this.#accepts, false);
+    outlet.answer(errorAnswer(message.id, message.method, new GatewayError("OUTCOME_UNKNOWN"), ""));
+  }
+
   /** Each message says itself of which era it is: in its body, or, where that says nothing, in the header. */
-  #takeModern(message: Message): boolean {
+  #takeModern(message: Message, text: string): boolean {
     const isNamed = isModernVersion(this.#request.headers["mcp-protocol-version"]);
     if (!isNamed && (message.kind === "response" || !hasEnvelope(message))) return false;
     if (message.kind === "response")
       throw new MessageFault(-32600, "Answers are not posted in this revision", message.id);
-    if (message.kind === "request") this.#modern(message);
+    if (message.kind === "request") this.#modern(message, text);
     else accepted(this.#response);
     return true;
   }
 
-  #modern(message: Message): void {
+  #modern(message: Message, body: string): void {
     const { front, modern, modernAnswers: lateAnswers } = this.#http;
+    const [request, response, catalog] = [this.#request, this.#response, this.#catalog];
+    if (front.cluster?.hop && seekRound(modern, { request, response, catalog, message, body })) return;
     const outlet = new ModernHttpOutlet({ front, lateAnswers, response: this.#response, accepts: this.#accepts });
-    handleModern(modern, { message, catalog: this.#catalog, headers: this.#request.headers, outlet });
+    const { headers } = this.#request;
+    handleModern(modern, { message, catalog: this.#catalog, headers, outlet, posted: this });
   }
 
   /** A session id that comes along is not looked at: whoever initializes wants a new session. */
   #initialize(message: Message): void {
     const { front } = this.#http;
     const outlet = new HttpOutlet(this.#http, this.#response, this.#accepts, false);
-    initialize(front, this.#catalog, message, outlet).catch((cause) => {
+    initialize(front, this.#catalog, message, outlet, this.#isPeer).catch((cause) => {
       front.log.error("initialize failed inside the gateway", { cause });
       this.#refuse({ status: 500, reason: "internal", code: -32603, message: "The gateway failed.", id: message.id });
     });
+  }
+
+  /** Another process wants a server that is at home here. What it hands over for clients does not bear that header. */
+  get #isPeer(): boolean {
+    const passed = this.#http.front.cluster?.hop?.passed(this.#request) ?? 0;
+    return passed > 0 && this.#request.headers[HOME_HEADER] !== undefined;
   }
 
   #batch(text: string): void {
@@ -126,11 +221,30 @@ class Post implements BodyTaker {
     }
     if (this.#refuseVersion("null")) return;
     const session = this.#session("null");
-    if (!session) return;
+    if (session) return this.#serveBatch(session, text);
+    if (session === undefined) return;
+    const { harmless, unknown } = judgeBatch(text);
+    this.#seek(text, {
+      id: "null",
+      isHarmless: harmless,
+      serve: (found) => this.#orRefuse(() => this.#serveBatch(found, text)),
+      unknown: () => this.#response.answer(200, JSON_LINE, unknown()),
+    });
+  }
+
+  #serveBatch(session: Session, text: string): void {
     if (session.isEphemeral || revisionOf(session.protocol)?.hasBatches !== true) {
       throw new MessageFault(-32600, "Batches exist only in sessions of protocol version 2025-03-26");
     }
     handleBatch(this.#http, { session, response: this.#response, accepts: this.#accepts, text });
+  }
+
+  #orRefuse(serve: () => void): void {
+    try {
+      serve();
+    } catch (error) {
+      this.#refuse(faultRefusal(error));
+    }
   }
 
   #refuseVersion(id: string): boolean {
@@ -139,22 +253,25 @@ class Post implements BodyTaker {
     return refusal !== undefined;
   }
 
-  /** The session the message belongs to; undefined when it was refused. */
-  #session(id: string): Session | undefined {
+  /** The session the message belongs to. Undefined: it was refused. Null: perhaps another process has it. */
+  #session(id: string): Session | undefined | null {
     const { front } = this.#http;
     const header = this.#request.headers["mcp-session-id"];
     if (header !== undefined) {
       const session = front.sessions.find(header, front.principal);
       if (session && session.catalog === this.#catalog) return session;
+      if (!session && front.sessions.isShared) return null;
       this.#refuse({ ...NO_SUCH_SESSION, id });
       return undefined;
     }
-    if (front.config.sessions === "auto") {
-      const version = this.#request.headers["mcp-protocol-version"];
-      return ephemeralSession(front, this.#catalog, version ?? ASSUMED_REVISION.version);
-    }
+    if (front.config.sessions === "auto") return this.#ephemeral();
     this.#refuse({ ...SESSION_NEEDED, id });
     return undefined;
+  }
+
+  #ephemeral(): Session {
+    const version = this.#request.headers["mcp-protocol-version"] ?? ASSUMED_REVISION.version;
+    return ephemeralSession(this.#http.front, this.#catalog, version);
   }
 
   #refuse(refusal: Refusal): void {
@@ -176,6 +293,8 @@ function faultRefusal(error: unknown): Refusal {
     return { status: 400, reason: "parse", code: -32700, message: (error as Error).message };
   throw error;
 }
+
+const JSON_LINE = "Content-Type: application/json\r\n";
 
 function accepted(response: HttpResponse): void {
   response.answer(202, "", "");

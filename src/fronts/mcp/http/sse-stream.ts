@@ -21,11 +21,11 @@ export class SseStream {
   #isOver = false;
   #isFull = false;
 
-  /** Nothing is sent before the first write. */
-  constructor(response: HttpResponse, timers: Timers, owner: StreamOwner) {
+  /** Nothing is sent before the first write. `lines`: further header lines. */
+  constructor(response: HttpResponse, timers: Timers, owner: StreamOwner, lines = "") {
     this.#response = response;
     this.#timers = timers;
-    response.open(200, LINES);
+    response.open(200, LINES + lines);
     response.onDrain = () => {
       this.#isFull = false;
       owner.drained();

@@ -13,6 +13,7 @@ import type { Session } from "../../../mechanisms/sessions/index.ts";
 import { type CallRoute, COMPLETE_REFS, LOG_LEVELS } from "../../../wire/mcp/index.ts";
 import { ownName, resolve, tokenIn } from "../calls.ts";
 import type { FrontContext } from "../front-context.ts";
+import { onceOf, withoutOnce } from "../once.ts";
 import { Deferral } from "./deferral.ts";
 import type { ModernExchange } from "./exchange.ts";
 import type { ModernContext } from "./modern-context.ts";
@@ -79,7 +80,8 @@ function begin(
 function inputOf({ message, meta }: ModernExchange, change?: readonly [key: string, json: string]): Payload {
   const { members, body } = message;
   if (!members) return body;
-  const changes: (readonly [key: string, json?: string | undefined])[] = [["_meta", meta], ["task"]];
+  const own = meta === undefined ? undefined : withoutOnce(meta);
+  const changes: (readonly [key: string, json?: string | undefined])[] = [["_meta", own], ["task"]];
   if (change) changes.push(change);
   return payload(members.edited(changes), body.frame);
 }
@@ -161,6 +163,8 @@ function startDeferrable(context: ModernContext, exchange: ModernExchange, sessi
 function startCall(context: ModernContext, exchange: ModernExchange, session: Session, start: Start): void {
   const { front, rounds } = context;
   const { entry, verb, input, about } = start;
+  // There are no sessions in this era: a name is the caller's.
+  const once = onceOf(exchange.meta, exchange.posted, undefined);
   wantLevel(front, session, exchange.logLevel);
   // Many clients share the session of a profile, and their ids may be equal.
   const key = `call ${++lastKey}`;
@@ -169,7 +173,8 @@ function startCall(context: ModernContext, exchange: ModernExchange, session: Se
   const { method } = exchange.message;
   const origin = originOf(exchange, session, entry);
   const order = { entry, verb, method, input, principal: exchange.principal, session, origin, life: "bound" } as const;
-  call.began(front.runs.start(about.deferral ? { ...order, mayDefer: true } : order, call), hereOf(exchange));
+  const named = once ? { ...order, once: once.name } : order;
+  call.began(front.runs.start(about.deferral ? { ...named, mayDefer: true } : named, call), hereOf(exchange));
 }
 
 function originOf({ message, headers }: ModernExchange, session: Session, entry: Entry): Origin {

@@ -61,6 +61,8 @@ export class Deferral {
 
   /** Makes a task of the run. Undefined: there is no room for it, and the client has to wait. */
   keep(run: Run, handover: { cursor: number; asks: Iterable<Ask> }): KeptTask | undefined {
+    // A call that merely takes long can go on without a task.
+    if (!this.#said && !this.#front.tasks.isUp) return undefined;
     const { keepMs, retryMs, message } = this.#said ?? {};
     const { capabilities } = this.#session;
     this.task = this.#front.tasks.keep(run, handover, {

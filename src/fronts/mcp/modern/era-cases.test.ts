@@ -187,13 +187,20 @@ describe("the name header", () => {
 
 describe("a cursor", () => {
   test("is not valid for another list than the one it was given for, whoever brings it", async () => {
-    const tools = ["a", "b", "c"].map((name) => ({ kind: "tool", name }) as const);
-    const view = () => new FakeView(1, [okProvider("one")], tools);
-    await using rig = await mcpRig({ config: { pageSize: 2 }, view: view() });
+    const view = (...names: string[]) =>
+      new FakeView(
+        1,
+        [okProvider("one")],
+        names.map((name) => ({ kind: "tool", name })),
+      );
+    await using rig = await mcpRig({ config: { pageSize: 2 }, view: view("a", "b", "c") });
     const first = (await rig.send(modern("tools/list"))).json<{ result: { nextCursor: string } }>().result;
     const next = () => rig.send(modern("tools/list", { cursor: first.nextCursor }, { capabilities: { roots: {} } }));
     expect((await next()).json()).toMatchObject({ result: { tools: [{ name: "c" }] } });
-    rig.catalog.current = view();
+    // Another process has another object for the same list.
+    rig.catalog.current = view("a", "b", "c");
+    expect((await next()).json()).toMatchObject({ result: { tools: [{ name: "c" }] } });
+    rig.catalog.current = view("a", "b", "d");
     expect((await next()).json()).toMatchObject({ error: { code: -32602 } });
     expect(jsonText(first.nextCursor)).not.toContain("tool");
   });

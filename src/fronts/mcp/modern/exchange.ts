@@ -1,5 +1,6 @@
 import type { HttpRequest, Payload, Principal } from "../../../contract/index.ts";
 import type { Message } from "../../../wire/jsonrpc/index.ts";
+import type { Posted } from "../posted.ts";
 
 /** Whoever writes to an outlet: is told when there is room again, and when the client is gone before the answer. */
 export interface OutletOwner {
@@ -43,4 +44,6 @@ export type ModernExchange = {
   /** Absent on transports that have none. */
   readonly headers: HttpRequest["headers"] | undefined;
   readonly outlet: ModernOutlet;
+  /** Absent on transports without exchanges of their own. */
+  readonly posted: Posted | undefined;
 };

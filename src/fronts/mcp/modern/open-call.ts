@@ -13,6 +13,7 @@ import {
   type Attachment,
   type CallEvent,
   digestJson,
+  GatewayError,
   jsonText,
   type Payload,
   payload,
@@ -155,7 +156,14 @@ export class OpenCall implements Reader, RunningCall, OutletOwner {
     const task = here && this.run && this.about.deferral?.keep(this.run, { cursor: this.#cursor, asks: this.pending });
     if (!task) return;
     this.#leave();
-    here.outlet.answer(plainAnswer(this.#front, here.requestId, deferredResult(task)).text);
+    const tell = () => here.outlet.answer(plainAnswer(this.#front, here.requestId, deferredResult(task)).text);
+    if (task.stored === undefined) return tell();
+    task.stored.then(tell, (cause) => this.#refuseTask(here, GatewayError.from(cause)));
+  }
+
+  #refuseTask({ outlet, requestId }: Here, error: GatewayError): void {
+    const final = { type: "error", error } as const;
+    outlet.answer(answerOf(this.#front, this.#keeper, { call: this, requestId, final }, []).text);
   }
 
   #notice(event: CallEvent & { type: "notice" }): boolean {

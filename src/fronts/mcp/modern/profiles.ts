@@ -94,6 +94,7 @@ export class Profiles {
       capabilities: profile,
       clientInfo: this.#front.sessions.intern(jsonText(this.#front.config.serverInfo)),
       canBeAsked: canBeAsked(profile),
+      isUnnamed: true,
     });
     this.#sessions.set(key, session);
     return session;

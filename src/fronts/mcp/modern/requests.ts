@@ -5,6 +5,7 @@ import { errorText, type Message } from "../../../wire/jsonrpc/index.ts";
 import { revision20260728 } from "../../../wire/mcp/2026-07-28/index.ts";
 import { CALL_ROUTES, LATEST_REVISION, LIST_ROUTES } from "../../../wire/mcp/index.ts";
 import { ambiguousAnswer, errorAnswer } from "../mcp-errors.ts";
+import type { Posted } from "../posted.ts";
 import { answerError, callCompletion, callPrimitive, callUnknown } from "./calls.ts";
 import { discover } from "./discover.ts";
 import { checkEnvelope } from "./envelope-check.ts";
@@ -39,10 +40,12 @@ export type Arrival = {
   readonly catalog: string;
   readonly headers: ModernExchange["headers"];
   readonly outlet: ModernOutlet;
+  readonly posted?: Posted;
 };
 
 /** Answers a request, at once or when its call has ended. */
-export function handleModern(context: ModernContext, { message, catalog, headers, outlet }: Arrival): void {
+export function handleModern(context: ModernContext, arrival: Arrival): void {
+  const { message, catalog, headers, outlet, posted } = arrival;
   const { front } = context;
   try {
     const verdict = checkEnvelope(message, headers);
@@ -55,7 +58,7 @@ export function handleModern(context: ModernContext, { message, catalog, headers
     const { text, hasTasks } = profileOf(capabilities);
     const profile = front.sessions.intern(text);
     const { principal } = front;
-    dispatch(context, { message, catalog, principal, profile, hasTasks, meta, logLevel, headers, outlet });
+    dispatch(context, { message, catalog, principal, profile, hasTasks, meta, logLevel, headers, outlet, posted });
   } catch (error) {
     fail(context, message, outlet, error);
   }
@@ -68,7 +71,9 @@ function dispatch(context: ModernContext, exchange: ModernExchange): void {
     discover(context.front, exchange).catch((error) => fail(context, message, outlet, error));
     return;
   }
-  if (isTaskMethod(method)) return handleTask(context.front, exchange);
+  if (isTaskMethod(method)) {
+    return void handleTask(context.front, exchange)?.catch((error) => fail(context, message, outlet, error));
+  }
   // A method that an earlier revision had is gone; one that none has may be a server's own.
   if (!HANDLERS.has(method) && LATEST_REVISION.methods.has(method)) return answerError(exchange, unknownMethod(method));
   const session = context.profiles.session(catalog, principal, profile);
@@ -92,7 +97,9 @@ function fail({ front }: ModernContext, message: Message, outlet: ModernOutlet, 
     front.meter.count("isthmus_refused_total", "message");
     return outlet.answer(ambiguousAnswer(message.id, cause), 400);
   }
-  if (GatewayError.is(cause)) return outlet.answer(errorAnswer(message.id, "", cause, ""), 503);
+  if (GatewayError.is(cause)) {
+    return outlet.answer(errorAnswer(message.id, "", cause, ""), cause.code === "BAD_CALL" ? 200 : 503);
+  }
   front.log.error("request failed inside the gateway", { method: message.method, cause });
   outlet.answer(errorText(message.id, { code: -32603, message: "The gateway failed." }));
 }

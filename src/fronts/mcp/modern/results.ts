@@ -3,7 +3,7 @@ import {
   type CallEvent,
   decodeString,
   ERROR_CODES,
-  type GatewayError,
+  GatewayError,
   jsonText,
   type Payload,
   payload,
@@ -133,6 +133,12 @@ function ownError(front: FrontContext, { requestId, method, callId }: Answered, 
   // A name that is not known is a bad parameter in this era, whatever it names.
   const code = error.code === "NO_SUCH_TARGET" ? INVALID_PARAMS : parts.error.code;
   return errorText(requestId, { ...parts.error, code });
+}
+
+/** The process is gone in which a call waited for its client. */
+export function callLost(callId: string): ModernError {
+  const message = "The process in which the call waited is gone; whether the call took effect is not known.";
+  return upstreamLost(new GatewayError("OUTCOME_UNKNOWN", { message }), callId);
 }
 
 /** The upstream died while the call waited for its client. */

@@ -3,9 +3,16 @@ import type { Keys, Principal } from "../../../contract/index.ts";
 
 const PURPOSE = "mrtr";
 
-/** h, g: a call that waits here, and for which round. u: a server's own state. w: visits that a server wants first. d: the request's digest. x: end, in ms. */
+/** h, m, g: a call that waits, in which process, and for which round. u: a server's own state. w: visits that a server wants first. d: the request's digest. x: end, in ms. */
 export type RoundState =
-  | { readonly v: 1; readonly h: string; readonly g: string; readonly d: string; readonly x: number }
+  | {
+      readonly v: 1;
+      readonly h: string;
+      readonly m: string;
+      readonly g: string;
+      readonly d: string;
+      readonly x: number;
+    }
   | { readonly v: 1; readonly w: readonly string[]; readonly d: string; readonly x: number }
   | { readonly v: 1; readonly u: string; readonly d: string; readonly x: number };
 

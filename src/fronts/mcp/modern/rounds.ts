@@ -22,8 +22,9 @@ import { answersOf, BAD_ANSWERS } from "./input-responses.ts";
 import { capabilityMissing, INVALID_STATE, type ModernError, stateRefused } from "./modern-errors.ts";
 import type { OpenCall } from "./open-call.ts";
 import { joinRequirements, missingFor } from "./questions.ts";
+import { callLost } from "./results.ts";
 import type { RoundKeeper } from "./round.ts";
-import { openState, sealState } from "./round-state.ts";
+import { openState, type StateOwner, sealState } from "./round-state.ts";
 import { UrlWaits, urlQuestions } from "./url-waits.ts";
 
 const MAX_WAITING = 256;
@@ -82,7 +83,8 @@ export class Rounds implements RoundKeeper {
     const generation = randomBytes(12).toString("base64url");
     const timer = this.#front.timers.after(this.#front.config.inputMs, () => call.expire());
     this.#waiting.set(handle, { call, generation, timer });
-    const state = { v: 1, h: handle, g: generation, d: call.digest, x: this.#expiry } as const;
+    const holder = this.#front.holder();
+    const state = { v: 1, h: handle, m: holder, g: generation, d: call.digest, x: this.#expiry } as const;
     return sealState(this.#front.keys, call.session, state);
   }
 
@@ -142,6 +144,7 @@ export class Rounds implements RoundKeeper {
       return { visits: answers.size > 0 ? state.w : [], isDeclined: [...answers.values()].some(isNo) };
     }
     const waiting = this.#waiting.get(state.h);
+    if (!waiting && state.m !== this.#front.holder()) return { error: callLost(state.h) };
     if (waiting?.generation !== state.g) return { error: stateRefused("state_used") };
     const missing = [...waiting.call.pending].map((ask) => missingFor(ask, exchange.profile));
     const required = missing.filter((one) => one !== undefined);
@@ -150,6 +153,13 @@ export class Rounds implements RoundKeeper {
     this.#waiting.set(state.h, { call: waiting.call, generation: undefined, timer: undefined });
     this.#learnRoots(waiting.call, answers);
     return { call: waiting.call, answers };
+  }
+
+  /** The call that a state goes on with, and the process it waits in; undefined where that is this one, or none. */
+  elsewhere(owner: StateOwner, sealed: string): { readonly call: string; readonly holder: string } | undefined {
+    const state = openState(this.#front.keys, owner, sealed, this.#now);
+    if (!state || !("h" in state) || this.#waiting.has(state.h)) return undefined;
+    return state.m === this.#front.holder() ? undefined : { call: state.h, holder: state.m };
   }
 
   /** False: it was used before. Remembers a bounded number: what was forgotten has mostly expired. */

@@ -3,6 +3,7 @@ import { decodeString, type Payload, payload } from "../../../contract/index.ts"
 import type { KeptTask } from "../../../mechanisms/runs/index.ts";
 import { revision20260728, TASKS_EXTENSION } from "../../../wire/mcp/2026-07-28/index.ts";
 import type { FrontContext } from "../front-context.ts";
+import { answerElsewhere } from "../posted.ts";
 import { plainAnswer } from "./call-answer.ts";
 import { answerError, badParams } from "./calls.ts";
 import type { ModernExchange } from "./exchange.ts";
@@ -18,25 +19,38 @@ export function isTaskMethod(method: string): boolean {
   return method.startsWith("tasks/") && revision20260728.methods.has(method);
 }
 
-export function handleTask(front: FrontContext, exchange: ModernExchange): void {
+/** A promise where the task is not here, or its end has to become durable first. */
+export function handleTask(front: FrontContext, exchange: ModernExchange): Promise<void> | undefined {
   const { message, principal } = exchange;
-  if (!exchange.hasTasks) return answerError(exchange, TASKS_MISSING);
+  if (!exchange.hasTasks) return void answerError(exchange, TASKS_MISSING);
   const id = decodeString(message.members?.textOf("taskId"));
-  if (id === undefined) return answerError(exchange, badParams("params.taskId must be a string"));
+  if (id === undefined) return void answerError(exchange, badParams("params.taskId must be a string"));
   const task = front.tasks.find(id, principal);
-  if (!task) return answerError(exchange, badParams("There is no such task, or its time is over"));
-  if (message.method === "tasks/get") return answer(front, exchange, taskDetails(front, task));
-  if (message.method === "tasks/update") return update(front, exchange, task);
+  if (!task) return handleDistant(front, exchange, id);
+  if (message.method === "tasks/get") return void answer(front, exchange, taskDetails(front, task));
+  if (message.method === "tasks/update") return void update(front, exchange, task);
   task.cancel("the client cancelled the task");
-  answer(front, exchange, DONE);
+  if (task.ending !== undefined) return task.ending.then(() => answer(front, exchange, DONE));
+  return void answer(front, exchange, DONE);
+}
+
+/** It is not here: its row says how it ended, or where it runs. */
+async function handleDistant(front: FrontContext, exchange: ModernExchange, id: string): Promise<void> {
+  const found = await front.tasks.seek(id, exchange.principal);
+  if (!found) return answerError(exchange, badParams("There is no such task, or its time is over"));
+  if (found.type === "elsewhere") return await answerElsewhere(exchange.posted, found.home);
+  const { method } = exchange.message;
+  if (method === "tasks/get") answer(front, exchange, taskDetails(front, found.task));
+  else if (method === "tasks/update") update(front, exchange, undefined);
+  else answer(front, exchange, DONE);
 }
 
 /** Answers to what is not asked, or not any more, change nothing. */
-function update(front: FrontContext, exchange: ModernExchange, task: KeptTask): void {
+function update(front: FrontContext, exchange: ModernExchange, task: KeptTask | undefined): void {
   const { message } = exchange;
   const answers = message.members?.has("inputResponses") ? answersOf(message) : undefined;
   if (!answers) return answerError(exchange, BAD_ANSWERS);
-  task.answer([...answers].map(([key, body]) => ({ key, outcome: "result", payload: body })));
+  task?.answer([...answers].map(([key, body]) => ({ key, outcome: "result", payload: body })));
   answer(front, exchange, DONE);
 }
 

@@ -70,7 +70,7 @@ describe("what 2026-07-28 has no place for", () => {
     expect([rig.runs.started, rig.catalog.notified]).toEqual([[], []]);
   });
 
-  test("a state whose call ended with the process that kept it is refused as used", async () => {
+  test("a state whose call ended with the process that kept it is told that nobody knows how", async () => {
     const keys = createSeal();
     await using before = await roundRig({ keys });
     const { state } = await before.suspended();
@@ -78,7 +78,7 @@ describe("what 2026-07-28 has no place for", () => {
     const answer = await after.send(retry(state, { q1: { action: "accept" } }));
     expect([answer.status, answer.json()]).toMatchObject([
       200,
-      { error: { code: -32602, data: { reason: "state_used" } } },
+      { error: { code: -32603, data: { reason: "upstream_lost", code: "OUTCOME_UNKNOWN" } } },
     ]);
     expect(after.runs.started).toEqual([]);
   });

@@ -20,6 +20,6 @@ export function createModernVoice(catalog: Catalog, listeners: Listeners, rounds
     answer: (session, ask) => negative(ask, rounds.rootsOf(session)),
     question: () => undefined,
     withdrawal: () => "",
-    ended: (session) => catalog.leave(session),
+    ended: (session, reason) => catalog.leave(session, reason),
   };
 }

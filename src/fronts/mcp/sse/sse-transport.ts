@@ -7,8 +7,11 @@ import { createGate } from "../http/gate.ts";
 import { refuseAtGate, refuseCatalog } from "../http/http-transport.ts";
 import { refuse } from "../http/refuse.ts";
 import { SseStream } from "../http/sse-stream.ts";
+import { unavailable } from "../http/unavailable.ts";
+import { Lines } from "./lines.ts";
 
 const MAX_CONNECTIONS = 10_000;
+const MOST_PASSED = 3;
 
 export interface SseTransport {
   handleStream(request: HttpRequest, response: HttpResponse, catalog: string): void;
@@ -21,6 +24,7 @@ type Open = { readonly connection: Connection; readonly stream: SseStream; reado
 export function createSseTransport(front: FrontContext): SseTransport {
   const gate = createGate(front.config);
   const open = new Map<string, Open>();
+  const lines = front.cluster?.hop && new Lines(front, front.cluster);
   const deny = (response: HttpResponse, status: number, reason: string, message: string, lines = "") =>
     refuse(front.meter, response, { status, reason, code: -32000, message, lines });
 
@@ -31,10 +35,22 @@ export function createSseTransport(front: FrontContext): SseTransport {
       return deny(response, 405, "method", "Method not allowed; use GET", headerLine("Allow", "GET"));
     if (open.size >= MAX_CONNECTIONS) return deny(response, 503, "sessions full", "Too many open streams");
     const id = randomUUID();
+    if (!lines) return openStream(id, response, catalog);
+    lines.keep(id, catalog).then(
+      () => {
+        if (response.isOver) lines.drop(id);
+        else openStream(id, response, catalog);
+      },
+      (cause) => refuse(front.meter, response, unavailable(cause)),
+    );
+  }
+
+  function openStream(id: string, response: HttpResponse, catalog: string): void {
     const stream: SseStream = new SseStream(response, front.timers, {
       drained: () => connection.drained(),
       left: () => {
         open.delete(id);
+        lines?.drop(id);
         connection.close();
       },
     });
@@ -50,14 +66,33 @@ export function createSseTransport(front: FrontContext): SseTransport {
       return deny(response, 405, "method", "Method not allowed; use POST", headerLine("Allow", "POST"));
     const id = new URLSearchParams(request.url.split("?")[1] ?? "").get("sessionId") ?? "";
     const found = open.get(id);
-    if (found?.catalog !== catalog) {
+    const isHere = found?.catalog === catalog;
+    if (!isHere && (found || !front.cluster?.hop)) {
       request.discard();
       return deny(response, 404, "session", "Session not found");
     }
     request.body(front.config.maxBody, {
-      onBody: (text) => receive(found.connection, text, response),
+      onBody(text) {
+        if (isHere) return receive(found.connection, text, response);
+        pass(id, text, request, response, catalog).catch((cause) => refuse(front.meter, response, unavailable(cause)));
+      },
       onTooLarge: () => deny(response, 413, "body size", "The body is too large"),
     });
+  }
+
+  /** Hands a message to the process that has its stream. When that is lost, so is the stream, and the session with it. */
+  async function pass(
+    id: string,
+    text: string,
+    request: HttpRequest,
+    response: HttpResponse,
+    catalog: string,
+  ): Promise<void> {
+    const hop = front.cluster?.hop;
+    const home = await lines?.find(id, catalog);
+    const isStuck = !hop || hop.passed(request) >= MOST_PASSED;
+    const end = home && !isStuck ? await hop.forward(request, text, response, home) : undefined;
+    if (end?.type !== "answered" && !response.isOver) deny(response, 404, "session", "Session not found");
   }
 
   function receive(connection: Connection, text: string, response: HttpResponse): void {
@@ -75,7 +110,8 @@ export function createSseTransport(front: FrontContext): SseTransport {
     handleStream,
     handleMessage,
     close() {
-      for (const { connection, stream } of open.values()) {
+      for (const [id, { connection, stream }] of open) {
+        lines?.drop(id);
         connection.close();
         stream.end();
       }

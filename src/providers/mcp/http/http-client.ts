@@ -7,7 +7,7 @@ import type { ConnectionPool } from "./http-connection.ts";
 import { HttpConnection } from "./http-connection.ts";
 import type { ExchangeOwner, HttpExchange, HttpHandler, HttpSend } from "./http-exchange.ts";
 import { Exchange } from "./http-exchange.ts";
-import type { TlsOptions } from "./open-socket.ts";
+import type { SocketOpener, TlsOptions } from "./open-socket.ts";
 import { createSocketOpener } from "./open-socket.ts";
 import { buildPrefixes, buildRequest } from "./request-prefix.ts";
 import { LastHead } from "./response-head.ts";
@@ -26,6 +26,8 @@ export type HttpClientOptions = {
   /** Default 32 KiB; also bounds trailers. */
   maxHeadBytes?: number;
   tls?: TlsOptions;
+  /** Opens the sockets, instead of a plain connection to the host of the URL. */
+  connect?: SocketOpener | undefined;
 };
 
 export interface HttpClient {
@@ -44,7 +46,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   if (url.protocol !== "http:" && url.protocol !== "https:")
     throw new Error(`expected an http(s) URL, found ${url.protocol}`);
   const prefixes = buildPrefixes(url, options.headers ?? {});
-  const connect = createSocketOpener(url, options.tls);
+  const connect = options.connect ?? createSocketOpener(url, options.tls);
   const lastHead = new LastHead();
 
   // Invariants:

@@ -7,6 +7,9 @@ export type TlsOptions = Pick<ConnectionOptions, "ca" | "cert" | "key" | "reject
 
 export type OpenedSocket = { socket: Socket; openEvent: "connect" | "secureConnect" };
 
+/** Opens a socket and hands over what it reads as latin1 text. */
+export type SocketOpener = (reader: TextReader) => OpenedSocket;
+
 const READ_BYTES = 64 * 1024;
 const TCP_KEEP_ALIVE_MS = 30_000;
 
@@ -23,7 +26,7 @@ export interface TextReader {
 }
 
 /** Returns a function that opens sockets to `url`. */
-export function createSocketOpener(url: URL, tls: TlsOptions = {}): (reader: TextReader) => OpenedSocket {
+export function createSocketOpener(url: URL, tls: TlsOptions = {}): SocketOpener {
   const isTls = url.protocol === "https:";
   const host = url.hostname.replace(/^\[|\]$/g, "");
   const port = url.port === "" ? (isTls ? 443 : 80) : Number(url.port);

@@ -9,6 +9,8 @@ export type ResponseHead = {
   contentType: string;
   /** The value without surrounding blanks; several headers of one name are joined with ", ". */
   header(name: string): string | undefined;
+  /** All of it as it came, with the status line and the empty line. */
+  readonly text: string;
 };
 
 /** How the body is delimited: a number of bytes, chunks, or the end of the connection. */
@@ -77,11 +79,11 @@ function trimBlanks(text: string): string {
 class HeadFields implements ResponseHead {
   readonly status: number;
   readonly contentType: string;
-  readonly #text: string;
+  readonly text: string;
   readonly #lower: string; // same length: lower-casing never changes the length of latin1 text
 
   constructor(text: string) {
-    this.#text = text;
+    this.text = text;
     this.#lower = text.toLowerCase();
     this.status = Number(text.slice(9, 12));
     const type = this.header("content-type") ?? "";
@@ -95,8 +97,8 @@ class HeadFields implements ResponseHead {
     if (at === -1) return undefined;
     let value: string | undefined;
     while (at !== -1) {
-      const end = this.#text.indexOf("\r\n", at + needle.length);
-      const one = trimBlanks(this.#text.slice(at + needle.length, end));
+      const end = this.text.indexOf("\r\n", at + needle.length);
+      const one = trimBlanks(this.text.slice(at + needle.length, end));
       value = value === undefined ? one : `${value}, ${one}`;
       at = this.#lower.indexOf(needle, end);
     }

@@ -61,3 +61,31 @@ describe("createLineWriter", () => {
     expect(stream.writableFinished).toBe(true);
   });
 });
+
+describe("the lines that were not sent", () => {
+  test("are those that wait, and those the stream holds behind others, until it has begun with them", async () => {
+    const { stream, take } = slowStream();
+    const writer = createLineWriter(stream, () => {});
+    writer.write("a", "1");
+    expect(writer.unsent).toEqual(["1"]);
+    await turn();
+    expect(writer.unsent).toEqual([]); // being written
+    writer.write("b", "2");
+    writer.write("c", "3");
+    await turn();
+    expect(writer.unsent).toEqual(["2", "3"]);
+    take();
+    await turn();
+    expect(writer.unsent).toEqual([]);
+  });
+
+  test("are all that come after the stream has failed", async () => {
+    const stream = new Writable({ write: (_text, _encoding, callback) => callback(new Error("closed")) });
+    stream.on("error", () => {});
+    const writer = createLineWriter(stream, () => {});
+    writer.write("a", "1");
+    await turn();
+    writer.write("b", "2");
+    expect(writer.unsent).toEqual(["1", "2"]);
+  });
+});

@@ -45,11 +45,13 @@ export interface Child {
   readonly pid: number | undefined;
   /** What was written and is not in the pipe yet: it grows while the child does not read. */
   readonly waitingBytes: number;
+  /** The tags of lines of which certainly nothing has reached it. */
+  readonly unsent: readonly string[];
   /**
    * Takes a line without its end. False: the pipe is full, wait for `onDrain`; the line itself is kept and sent.
    * Also false, and the line is lost, once the input is closed; `onExit` has come or is about to.
    */
-  write(line: string): boolean;
+  write(line: string, tag?: string): boolean;
   /** Closes its standard input after what was written. Safe to call twice. */
   endInput(): void;
   /** Stops reading its output, so that it blocks once the pipe is full. What is in the pipe when it exits still comes. */
@@ -166,6 +168,9 @@ export function spawnChild(options: ChildOptions): Child {
     get waitingBytes() {
       return writer.waitingBytes;
     },
+    get unsent() {
+      return writer.unsent;
+    },
     write: writer.write,
     endInput: writer.end,
     pause: () => void stdout.pause(),
@@ -178,6 +183,7 @@ export function spawnChild(options: ChildOptions): Child {
 const neverStarted: Child = {
   pid: undefined,
   waitingBytes: 0,
+  unsent: [],
   write: () => false,
   endInput() {},
   pause() {},

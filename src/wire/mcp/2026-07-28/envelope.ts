@@ -35,7 +35,7 @@ let last: Known | undefined;
 const MAX_KNOWN = 256;
 const MAX_KNOWN_LENGTH = 4096;
 /** Members that differ from request to request. */
-const CHANGING = ['"progressToken"', '"traceparent"'];
+const CHANGING = ['"progressToken"', '"traceparent"', '"dev.isthmus/idempotencyKey"'];
 
 /** The envelope of a request's params; undefined where `_meta` names no version, which is how the eras are told apart. */
 export function readEnvelope(params: Members | undefined): Envelope | undefined {

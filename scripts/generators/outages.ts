@@ -1,0 +1,102 @@
+/** What an outage does to callers. The rows of Redis and PostgreSQL are those that `chaos:stores` holds gateways to. */
+import { type Effect, PROBES, type Probe, type StoreName, WAYS, WHILE_AWAY } from "../../tests/chaos/outages.ts";
+import { type Generator, type Page, page, REFERENCE, table } from "./page.ts";
+
+/** What a reader must know beside the effect. */
+const REMARKS: Readonly<Record<StoreName, Partial<Record<Probe, string>>>> = {
+  Redis: {
+    "call in a session":
+      "until the lease is over, sessions go on at their homes; then they are closed, and go on when it is back",
+    "call without a session": "nobody else needs to know of it",
+    "call with a key": "whether it was made before cannot be known",
+    "slow call that may be a task": "tasks are in PostgreSQL",
+    "poll of an ended task elsewhere": "while it runs: refused, because where it runs cannot be known",
+  },
+  PostgreSQL: {
+    "call with a key": "keys are in Redis",
+    "slow call that may be a task":
+      "answered as a plain call when it is done, as no task is made that could not be kept; asked for outright, a task is refused",
+    "poll of a task at its home": "that it is over is told when it has been written down",
+    "poll of an ended task elsewhere": "its row cannot be read",
+  },
+};
+
+/** A store of one process, with the tests that show it: it has no other process that could be asked. */
+export type FullDiskRow = {
+  readonly what: string;
+  readonly effect: Effect;
+  readonly remark: string;
+  readonly test: readonly [file: string, title: string];
+};
+
+const COMMITS = "src/stores/sqlite/group-commit.test.ts";
+const MOVES = "src/fronts/mcp/http/sessions-move.test.ts";
+
+export const FULL_DISK: readonly FullDiskRow[] = [
+  {
+    what: "new session",
+    effect: "refused",
+    remark: "nobody is told of a session that a restart would lose",
+    test: [MOVES, "refuses new sessions and those at home elsewhere, and no others"],
+  },
+  {
+    what: "call, in a session or without one",
+    effect: "served",
+    remark: "its record is written when there is room again",
+    test: [COMMITS, "does not trouble calls that nobody waits for"],
+  },
+  {
+    what: "call with a key",
+    effect: "refused",
+    remark: "a repeat could not be told from it",
+    test: ["src/fronts/mcp/named-calls.test.ts", "is refused while the store is away; others go on"],
+  },
+  {
+    what: "new task",
+    effect: "refused",
+    remark: "a call that may become one is answered as a plain call",
+    test: ["src/fronts/mcp/durable-tasks.test.ts", "is refused while it cannot be stored, and its call is cancelled"],
+  },
+  {
+    what: "whatever only reads",
+    effect: "served",
+    remark: "",
+    test: [COMMITS, "refuses all writes of the group, tells, and lets reads go on"],
+  },
+];
+
+const INTRODUCTION =
+  "*served*: as ever. *refused*: within seconds, with nothing done: status 503 with `Retry-After`, or the error\n" +
+  "[STATE_UNAVAILABLE](errors/STATE_UNAVAILABLE.md). When the store is back, everything is served again by itself.\n" +
+  "What a client was told before is not lost.";
+
+const HELD =
+  "`npm run chaos:stores` breaks each store in each of these ways under load, and holds three gateways to every row:\n" +
+  `${WAYS.join(", ")}.`;
+
+export const outagesGenerator: Generator = { name: "outages", pages: async () => [outagesPage()] };
+
+export function outagesPage(): Page {
+  const away = (Object.keys(WHILE_AWAY) as StoreName[]).flatMap((store) => [
+    `## ${store} is away`,
+    table(
+      ["what", "effect", "remark"],
+      PROBES.map((probe) => rowOf(store, probe)),
+    ),
+    ...(store === "PostgreSQL" ? ["Messages that must arrive wait until it is back."] : []),
+  ]);
+  const full = FULL_DISK.map(({ what, effect, remark, test: [file] }) => [what, effect, remark, `\`${file}\``]);
+  return page(
+    `${REFERENCE}/outages.md`,
+    "# What an outage of a store does",
+    INTRODUCTION,
+    HELD,
+    ...away,
+    "## The disk of a single process is full",
+    table(["what", "effect", "remark", "test"], full),
+  );
+}
+
+function rowOf(store: StoreName, probe: Probe): string[] {
+  return [probe, WHILE_AWAY[store][probe], REMARKS[store][probe] ?? ""];
+}

@@ -1,0 +1,85 @@
+/**
+ * What is kept in tables for as long as it is worth something. Implemented on SQLite and PostgreSQL; one contract suite runs
+ * on both. Every method is one transaction and resolves when it is durable; it rejects with STATE_UNAVAILABLE.
+ */
+export interface Records {
+  readonly tasks: TaskRows;
+  readonly deliveries: DeliveryRows;
+  readonly blobs: BlobRows;
+  readonly isUp: boolean;
+  onHealth(listener: (isUp: boolean) => void): () => void;
+  close(): Promise<void>;
+}
+
+/** A task that a caller was told about. `state` is JSON that only its mechanism reads. Times are everybody's, in ms. */
+export type TaskRow = {
+  readonly id: string;
+  readonly principal: string;
+  /** The process that runs it. */
+  readonly member: string;
+  readonly isOver: boolean;
+  readonly state: string;
+  readonly expiresAt: number;
+};
+
+export interface TaskRows {
+  put(row: TaskRow): Promise<void>;
+  /** Writes only where the row is still that member's and not over. False: it is not. */
+  update(row: TaskRow): Promise<boolean>;
+  get(id: string): Promise<TaskRow | undefined>;
+  /** Those that have not expired, oldest first. */
+  of(principal: string): Promise<readonly TaskRow[]>;
+  drop(id: string): Promise<void>;
+  /** Forgets what has expired; resolves to how many. */
+  expire(now: number): Promise<number>;
+}
+
+/** A message that must reach somebody outside. */
+export type Delivery = {
+  readonly id: string;
+  /** Who sends it: the mechanism that knows how. */
+  readonly channel: string;
+  readonly target: string;
+  readonly body: string;
+  /** Messages of one order go one after the other; "" for those that need none. */
+  readonly order: string;
+  readonly attempts: number;
+  readonly dueAt: number;
+  readonly expiresAt: number;
+  readonly lastError: string;
+};
+
+export interface DeliveryRows {
+  /** Adding one of the same id again changes nothing. */
+  add(delivery: Delivery): Promise<void>;
+  /**
+   * Takes up to `limit` that are due, for `leaseMs`: nobody else gets them meanwhile. Of one order only the oldest. Counts an
+   * attempt. Leases run on the store's clock.
+   */
+  take(now: number, limit: number, leaseMs: number): Promise<readonly Delivery[]>;
+  done(id: string): Promise<void>;
+  /** With `attempt` (its `attempts` when it was taken) only where nobody has taken it since: a lease may have run out. */
+  retry(id: string, dueAt: number, lastError: string, attempt?: number): Promise<void>;
+  /** Gives up: it is kept for whoever looks, and never sent. `attempt` as with `retry`. */
+  fail(id: string, lastError: string, attempt?: number): Promise<void>;
+  failed(limit: number): Promise<readonly Delivery[]>;
+  /** How many wait. */
+  count(): Promise<number>;
+}
+
+export type BlobFacts = {
+  readonly id: string;
+  readonly bytes: number;
+  /** SHA-256, in hex. */
+  readonly digest: string;
+  readonly type: string;
+  readonly createdAt: number;
+};
+
+/** Where blobs are known; their bytes may be elsewhere. */
+export interface BlobRows {
+  add(facts: BlobFacts): Promise<void>;
+  get(id: string): Promise<BlobFacts | undefined>;
+  drop(id: string): Promise<boolean>;
+  list(limit: number, after?: string): Promise<readonly BlobFacts[]>;
+}

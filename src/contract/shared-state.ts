@@ -1,0 +1,141 @@
+/**
+ * What every process of a gateway sees of the others: who is there, which process a session lives in, what must outlive a
+ * process. Implemented on memory, SQLite and Redis; one contract suite runs on all of them.
+ *
+ * Every method makes one trip. It rejects with STATE_UNAVAILABLE when the store does not answer in time; nothing may then
+ * be assumed about whether it took effect. What it resolves to was durable before: a caller may be told.
+ */
+export interface SharedState {
+  readonly members: Membership;
+  readonly entries: Entries;
+  readonly logs: Logs;
+  readonly channel: Channel;
+  readonly calls: CallLedger;
+  /** False while the store does not answer: whoever can do without it need not try. */
+  readonly isUp: boolean;
+  /** Tells when `isUp` changes. */
+  onHealth(listener: (isUp: boolean) => void): () => void;
+  close(): Promise<void>;
+}
+
+/** A process. `address`: where its internal listener is reached, as host:port; "" where it has none. */
+export type Member = { readonly id: string; readonly address: string };
+
+/** Processes, each under a lease: whoever does not renew it is taken for dead. Times run on the store's clock. */
+export interface Membership {
+  /** Begins a lease under an id that was never used before. */
+  join(member: Member, leaseMs: number): Promise<void>;
+  /** False: the lease was over, and others may have taken what was ours. It is not renewed then. */
+  renew(id: string, leaseMs: number): Promise<boolean>;
+  /** Gives up the lease: everything it owns may be claimed at once. */
+  leave(id: string): Promise<void>;
+  find(id: string): Promise<Member | undefined>;
+  list(): Promise<readonly Member[]>;
+}
+
+/**
+ * A value that one member owns. `fence` grows by one with each new owner. `home` is the owner where its lease is alive;
+ * without one, anybody may claim the entry.
+ */
+export type OwnedEntry = {
+  readonly value: string;
+  readonly owner: string;
+  readonly fence: number;
+  readonly home: Member | undefined;
+};
+
+/** Values that outlive their owner. Only the owner writes: a process that was taken for dead writes in vain. */
+export interface Entries {
+  get(key: string): Promise<OwnedEntry | undefined>;
+  /**
+   * Makes `by` the owner where there is none, or where the owner's lease is over; an entry of a live owner stays. Resolves
+   * to the entry as it is then. `created`: the value of an entry that was not there; without it there stays none.
+   */
+  claim(
+    key: string,
+    by: string,
+    created?: { readonly value: string; readonly ttlMs: number },
+  ): Promise<OwnedEntry | undefined>;
+  /** Writes the value, and lets it live `ttlMs` from now. False: somebody else owns it, or it is gone. */
+  put(key: string, by: string, value: string, ttlMs: number): Promise<boolean>;
+  /** Lets it live `ttlMs` from now. False as with `put`. */
+  touch(key: string, by: string, ttlMs: number): Promise<boolean>;
+  /** Gives it up: it keeps its value and its time, and whoever claims it first has it. False as with `put`. */
+  release(key: string, by: string): Promise<boolean>;
+  /** False as with `put`. */
+  drop(key: string, by: string): Promise<boolean>;
+}
+
+export type LogItem = { readonly sequence: number; readonly text: string };
+
+/** `isFleeting`: worth nothing after the process that embeds the store has ended; only other processes may want it. */
+export type LogBounds = {
+  readonly maxItems: number;
+  readonly maxBytes: number;
+  readonly ttlMs: number;
+  readonly isFleeting?: boolean;
+};
+
+/** Numbered texts, the oldest of which go first. Whoever writes gives the numbers, growing. */
+export interface Logs {
+  append(log: string, items: readonly LogItem[], bounds: LogBounds): Promise<void>;
+  /** Those after this number, in order. */
+  read(log: string, after: number): Promise<readonly LogItem[]>;
+  /** Takes back one item. */
+  remove(log: string, sequence: number): Promise<void>;
+  drop(log: string): Promise<void>;
+}
+
+/** Words to the other processes, which may be lost: whoever hears nothing must be right all the same. */
+export interface Channel {
+  publish(topic: string, text: string): void;
+  /** Resolves when it hears. A process hears its own words, too. */
+  subscribe(topic: string, hear: (text: string) => void): Promise<() => Promise<void>>;
+}
+
+/** What is known of a call before it is dispatched. */
+export type Admission = {
+  readonly call: string;
+  readonly member: string;
+  readonly session?: string;
+  /** What a survivor must know to end it: JSON. */
+  readonly facts: string;
+  /** The caller named the call: it is made once, however often it is asked for. `digest`: of what is asked. */
+  readonly once?: { readonly key: string; readonly digest: string; readonly ttlMs: number };
+  /** How long it may run; its record is forgotten some time after that. */
+  readonly ttlMs: number;
+};
+
+export type Admitted =
+  /** It may go; without `once` there is no other answer. */
+  | { readonly type: "open" }
+  /** It was made before, and this was the answer. */
+  | { readonly type: "done"; readonly answer: string }
+  /** It is being made, by that call. */
+  | { readonly type: "running"; readonly call: string; readonly home: Member }
+  /** It was begun by a process that is gone, and nobody knows how it ended. */
+  | { readonly type: "lost"; readonly call: string }
+  /** The same name was given to something else. */
+  | { readonly type: "mismatch" };
+
+export type Settlement = {
+  readonly call: string;
+  readonly session?: string;
+  /** `answer` absent: it is forgotten, and may be made again. */
+  readonly once?: { readonly key: string; readonly answer?: string; readonly ttlMs: number };
+};
+
+export type OpenCall = {
+  readonly call: string;
+  readonly member: string;
+  readonly isLost: boolean;
+  readonly facts: string;
+};
+
+/** Calls that are open, and the answers of those that were named. The two trips of a call. */
+export interface CallLedger {
+  admit(admission: Admission): Promise<Admitted>;
+  settle(settlement: Settlement): Promise<void>;
+  /** Calls of a session that were not settled. */
+  openOf(session: string): Promise<readonly OpenCall[]>;
+}

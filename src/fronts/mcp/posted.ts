@@ -1,0 +1,15 @@
+import { GatewayError, type HopEnd, type HttpRequest, type Member } from "../../contract/index.ts";
+
+/** A request as it came over HTTP. */
+export interface Posted {
+  readonly headers: HttpRequest["headers"];
+  /** Hands it to the process where what it speaks of lives. Undefined: there is no way there. */
+  handOver(home: Member): Promise<HopEnd> | undefined;
+}
+
+/** Lets that process answer the request. Rejects, with nothing answered yet, where it does not. */
+export async function answerElsewhere(posted: Posted | undefined, home: Member): Promise<void> {
+  const end = await posted?.handOver(home);
+  if (end?.type === "answered") return;
+  throw new GatewayError("NOT_READY", { message: "The process that this is about does not answer." });
+}

@@ -1,0 +1,1 @@
+export { type Blobs, createBlobs } from "./blobs.ts";

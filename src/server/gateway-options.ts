@@ -1,0 +1,65 @@
+/** What each part of a gateway is told, made of its config and of what the gateway has. */
+import type { McpFrontConfig } from "../fronts/mcp/index.ts";
+import type { Arrangement } from "../kernel/index.ts";
+import type { Config, GatewayConfig, ServerConfig } from "./config/index.ts";
+import { type Ports, revealAll } from "./extensions.ts";
+import type { ServerSummary } from "./gateway.ts";
+import type { HomedMcpOptions } from "./hop-provider/index.ts";
+import type { Cluster, GatewayState } from "./state/index.ts";
+import { OtlpExporter } from "./telemetry/otlp-exporter.ts";
+import { VERSION } from "./version.ts";
+
+/** Undefined: nobody asked for traces. */
+export function createExporter({ telemetry }: Config, ports: Ports): OtlpExporter | undefined {
+  const { endpoint, headers } = telemetry;
+  if (endpoint === undefined) return undefined;
+  return new OtlpExporter({ ...ports, endpoint, headers: revealAll(headers), version: VERSION });
+}
+
+export function arrangementOf({ gateway: { naming }, catalogs }: Config): Arrangement {
+  return { naming, catalogs };
+}
+
+export function mountOptions({ segment, concurrency, timeoutMs, breaker }: ServerConfig) {
+  return { segment, concurrency, timeoutMs, breaker };
+}
+
+export function mgpOf({ servers }: Config, id: string): Pick<ServerSummary, "mgp"> {
+  const mgp = servers.find((server) => server.id === id)?.mgp;
+  return mgp === undefined ? {} : { mgp };
+}
+
+/** Without a key of the operator's or the cluster's, what was sealed opens only until this process ends. */
+export function sealOptions({ sealKey }: GatewayConfig, clusterKey: string | undefined): { master?: Uint8Array } {
+  const key = sealKey?.reveal() ?? clusterKey;
+  return key === undefined ? {} : { master: Buffer.from(key, "utf8") };
+}
+
+export function homedOptions(cluster: Cluster | undefined): HomedMcpOptions | undefined {
+  const { homes, hop } = cluster ?? {};
+  return homes && hop && { homes, wayTo: (home) => hop.wayTo(home) };
+}
+
+/** Said of stores that several processes share; a file of our own is no news. */
+export function storesOf(state: GatewayState | undefined): { stores?: Record<string, "ok" | "away"> } {
+  if (state?.clusterKey === undefined) return {};
+  const word = (isUp: boolean) => (isUp ? "ok" : "away");
+  return { stores: { shared: word(state.shared.isUp), database: word(state.records.isUp) } };
+}
+
+type LiveFrontConfig = { -readonly [Key in keyof McpFrontConfig]: McpFrontConfig[Key] };
+
+export function frontConfig({ gateway, state }: Config): LiveFrontConfig {
+  const { sessions, allowedHosts, allowedOrigins, pageSize, maxBodyBytes, inputTimeoutMs, listen } = gateway;
+  return {
+    sessions,
+    // Whoever reaches the address we listen on may name it, however it is spelled.
+    allowedHosts: [...allowedHosts, listen.host],
+    allowedOrigins,
+    maxBody: maxBodyBytes,
+    inputMs: inputTimeoutMs,
+    serverInfo: { name: "isthmus", version: VERSION },
+    pageSize,
+    cookie: state.cluster.hasCookie,
+  };
+}

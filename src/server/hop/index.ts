@@ -1,0 +1,2 @@
+export { createHop, type OpenHop } from "./hop.ts";
+export { agreeOnKey } from "./hop-key.ts";

@@ -1,0 +1,1 @@
+export { createMemorySharedState } from "./memory-shared-state.ts";

@@ -1,0 +1,1 @@
+export { openRedisSharedState } from "./redis-shared-state.ts";

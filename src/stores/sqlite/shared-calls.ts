@@ -1,0 +1,110 @@
+import type { Database } from "better-sqlite3";
+import {
+  type Admission,
+  type Admitted,
+  type CallLedger,
+  faultPoint,
+  type OpenCall,
+  type Settlement,
+} from "../../contract/index.ts";
+import type { GroupCommit } from "./group-commit.ts";
+import type { SqliteMembers } from "./shared-members.ts";
+import { AFTERLIFE_MS, OpenCalls } from "./shared-open-calls.ts";
+
+type Parts = {
+  readonly database: Database;
+  readonly commits: GroupCommit;
+  readonly members: SqliteMembers;
+  readonly now: () => number;
+};
+
+type Named = {
+  readonly call: string;
+  readonly member: string;
+  readonly digest: string;
+  readonly answer: string | null;
+};
+type Once = NonNullable<Admission["once"]>;
+
+const OPENED: Promise<Admitted> = Promise.resolve({ type: "open" });
+const SETTLED = Promise.resolve();
+
+export class SqliteCalls implements CallLedger {
+  readonly #parts: Parts;
+  readonly #open: OpenCalls;
+  readonly #statements: ReturnType<typeof prepare>;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#open = new OpenCalls(parts);
+    this.#statements = prepare(parts.database);
+  }
+
+  admit(admission: Admission): Promise<Admitted> {
+    const { once } = admission;
+    if (once !== undefined) return this.#admitNamed(admission, once);
+    // Without session and name there is nothing by which anybody could ask for it later.
+    return admission.session === undefined ? OPENED : this.#open.admit(admission);
+  }
+
+  settle(settlement: Settlement): Promise<void> {
+    const { once } = settlement;
+    if (once !== undefined) return this.#settleNamed(settlement, once);
+    return settlement.session === undefined ? SETTLED : this.#open.settle(settlement.call);
+  }
+
+  openOf(session: string): Promise<readonly OpenCall[]> {
+    return this.#parts.commits.read(() => this.#open.of(session));
+  }
+
+  async #admitNamed(admission: Admission, once: Once): Promise<Admitted> {
+    const { call, member, session } = admission;
+    const admitted = await this.#parts.commits.write((): Admitted => {
+      const now = this.#parts.now();
+      const named = this.#statements.get.get(once.key, now);
+      if (named !== undefined && !isAgain(named, call, once.digest)) return this.#repeat(named, once.digest);
+      const lifeMs = Math.max(once.ttlMs, admission.ttlMs + AFTERLIFE_MS);
+      this.#statements.begin.run(once.key, call, member, once.digest, now + lifeMs);
+      if (session !== undefined) this.#open.insert(admission);
+      return { type: "open" };
+    });
+    faultPoint("sqlite.admit.acknowledged");
+    return admitted;
+  }
+
+  async #settleNamed(settlement: Settlement, once: NonNullable<Settlement["once"]>): Promise<void> {
+    await this.#parts.commits.write(() => {
+      this.#open.delete(settlement.call);
+      if (once.answer === undefined) this.#statements.forget.run(once.key, settlement.call);
+      else this.#statements.answer.run(once.answer, this.#parts.now() + once.ttlMs, once.key, settlement.call);
+    });
+    faultPoint("sqlite.settle.acknowledged");
+  }
+
+  #repeat(named: Named, digest: string): Admitted {
+    if (named.digest !== digest) return { type: "mismatch" };
+    if (named.answer !== null) return { type: "done", answer: named.answer };
+    const home = this.#parts.members.alive(named.member);
+    return home === undefined ? { type: "lost", call: named.call } : { type: "running", call: named.call, home };
+  }
+}
+
+/** Whoever admitted it has not heard that it was, and asks once more. */
+function isAgain(named: Named, call: string, digest: string): boolean {
+  return named.call === call && named.digest === digest && named.answer === null;
+}
+
+function prepare(database: Database) {
+  return {
+    get: database.prepare<[string, number], Named>(
+      "SELECT call, member, digest, answer FROM named_calls WHERE key = ? AND expires_at > ?",
+    ),
+    begin: database.prepare<[string, string, string, string, number]>(
+      "INSERT OR REPLACE INTO named_calls VALUES (?, ?, ?, ?, NULL, ?)",
+    ),
+    answer: database.prepare<[string, number, string, string]>(
+      "UPDATE named_calls SET answer = ?, expires_at = ? WHERE key = ? AND call = ?",
+    ),
+    forget: database.prepare<[string, string]>("DELETE FROM named_calls WHERE key = ? AND call = ?"),
+  };
+}

@@ -1,0 +1,46 @@
+import { GatewayError, type TaskRow, type TaskRows } from "../../src/contract/index.ts";
+
+/** Rows of tasks as a test wants them: readable, and away when it says so. */
+export class FakeTaskRows implements TaskRows {
+  readonly rows = new Map<string, TaskRow>();
+  /** What rejects from now on. */
+  readonly refuses = new Set<"put" | "update" | "get">();
+  isUp = true;
+
+  #check(what: "put" | "update" | "get"): void {
+    if (this.refuses.has(what)) throw new GatewayError("STATE_UNAVAILABLE");
+  }
+
+  async put(row: TaskRow): Promise<void> {
+    this.#check("put");
+    this.rows.set(row.id, row);
+  }
+
+  async update(row: TaskRow): Promise<boolean> {
+    this.#check("update");
+    const present = this.rows.get(row.id);
+    if (!present || present.isOver || present.member !== row.member) return false;
+    this.rows.set(row.id, row);
+    return true;
+  }
+
+  async get(id: string): Promise<TaskRow | undefined> {
+    this.#check("get");
+    return this.rows.get(id);
+  }
+
+  async of(principal: string): Promise<readonly TaskRow[]> {
+    this.#check("get");
+    return [...this.rows.values()].filter((row) => row.principal === principal);
+  }
+
+  async drop(id: string): Promise<void> {
+    this.rows.delete(id);
+  }
+
+  async expire(now: number): Promise<number> {
+    const gone = [...this.rows.values()].filter((row) => row.expiresAt <= now);
+    for (const { id } of gone) this.rows.delete(id);
+    return gone.length;
+  }
+}

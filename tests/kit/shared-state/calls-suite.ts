@@ -1,0 +1,183 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Admission } from "../../../src/contract/index.ts";
+import { fresh, joinMember, LONG_MS, SHORT_MS, type SharedStateRig, type StartRig } from "./shared-state-rig.ts";
+
+export function callsSuite(start: StartRig): void {
+  let rig: SharedStateRig;
+  let ours: string;
+  let theirs: string;
+  beforeAll(async () => {
+    rig = await start();
+    ours = await joinMember(rig.here, "10.0.0.1:7070");
+    theirs = await joinMember(rig.there, "10.0.0.2:7070");
+  });
+  afterAll(() => rig.close());
+
+  const plain = (changes: Partial<Admission> = {}): Admission => ({
+    call: fresh("call"),
+    member: ours,
+    session: fresh("session"),
+    facts: '{"id":1,\n"x":2}',
+    ttlMs: LONG_MS,
+    ...changes,
+  });
+  const named = (key: string, changes: Partial<Admission> = {}, digest = "d1"): Admission =>
+    plain({ once: { key, digest, ttlMs: LONG_MS }, ...changes });
+
+  test("a call is open from its admission to its settlement, and others see it", async () => {
+    const admission = plain();
+    const { call, session = "" } = admission;
+    expect(await rig.here.calls.admit(admission)).toEqual({ type: "open" });
+    expect(await rig.there.calls.openOf(session)).toEqual([
+      { call, member: ours, isLost: false, facts: admission.facts },
+    ]);
+    await rig.here.calls.settle({ call, session });
+    expect(await rig.there.calls.openOf(session)).toEqual([]);
+  });
+
+  test("calls of a session are told apart from those of others", async () => {
+    const [session, other] = [fresh("session"), fresh("session")];
+    const [one, two, three] = [plain({ session }), plain({ session }), plain({ session: other })];
+    await Promise.all([one, two, three].map((admission) => rig.here.calls.admit(admission)));
+    await rig.here.calls.settle({ call: one.call, session });
+    expect((await rig.there.calls.openOf(session)).map((open) => open.call)).toEqual([two.call]);
+    expect((await rig.there.calls.openOf(other)).map((open) => open.call)).toEqual([three.call]);
+  });
+
+  test("a call that is settled before its admission was heard of leaves nothing", async () => {
+    const admission = plain();
+    const { call, session = "" } = admission;
+    await Promise.all([rig.here.calls.admit(admission), rig.here.calls.settle({ call, session })]);
+    expect(await rig.there.calls.openOf(session)).toEqual([]);
+  });
+
+  test("a call without session and name is let through, and settled", async () => {
+    const { session: _, ...admission } = plain();
+    expect(await rig.here.calls.admit(admission)).toEqual({ type: "open" });
+    await expect(rig.here.calls.settle({ call: admission.call })).resolves.toBeUndefined();
+  });
+
+  test("an open call is lost when its member's lease is over", async () => {
+    const gone = fresh("member");
+    await rig.here.members.join({ id: gone, address: "" }, SHORT_MS);
+    const admission = plain({ member: gone });
+    await rig.here.calls.admit(admission);
+    await rig.elapse(SHORT_MS * 2);
+    expect(await rig.there.calls.openOf(admission.session ?? "")).toMatchObject([{ member: gone, isLost: true }]);
+  });
+
+  test("a named call is made once: a repeat gets the same answer", async () => {
+    const key = fresh("key");
+    const first = named(key);
+    expect(await rig.here.calls.admit(first)).toEqual({ type: "open" });
+    await rig.here.calls.settle({
+      call: first.call,
+      session: first.session ?? "",
+      once: { key, answer: '{"ok":"ja €"}', ttlMs: LONG_MS },
+    });
+    expect(await rig.there.calls.admit(named(key, { member: theirs }))).toEqual({
+      type: "done",
+      answer: '{"ok":"ja €"}',
+    });
+    expect(await rig.there.calls.openOf(first.session ?? "")).toEqual([]);
+  });
+
+  test("an empty answer is an answer", async () => {
+    const key = fresh("key");
+    const first = named(key);
+    await rig.here.calls.admit(first);
+    await rig.here.calls.settle({ call: first.call, once: { key, answer: "", ttlMs: LONG_MS } });
+    expect(await rig.here.calls.admit(named(key))).toEqual({ type: "done", answer: "" });
+  });
+
+  test("a repeat while the call is being made learns where", async () => {
+    const key = fresh("key");
+    const first = named(key);
+    await rig.here.calls.admit(first);
+    const repeat = named(key, { member: theirs });
+    expect(await rig.there.calls.admit(repeat)).toEqual({
+      type: "running",
+      call: first.call,
+      home: { id: ours, address: "10.0.0.1:7070" },
+    });
+    expect(await rig.there.calls.openOf(repeat.session ?? "")).toEqual([]);
+  });
+
+  test("a repeat after the process of the call is gone learns that it is lost", async () => {
+    const key = fresh("key");
+    const gone = await joinMember(rig.here);
+    const first = named(key, { member: gone });
+    await rig.here.calls.admit(first);
+    await rig.here.members.leave(gone);
+    for (let repeat = 0; repeat < 2; repeat += 1)
+      expect(await rig.there.calls.admit(named(key, { member: theirs }))).toEqual({ type: "lost", call: first.call });
+  });
+
+  test("the same name for something else is refused: while it runs, when it is lost and when it is done", async () => {
+    const key = fresh("key");
+    const gone = await joinMember(rig.here);
+    const first = named(key, { member: gone });
+    const other = () => rig.there.calls.admit(named(key, { member: theirs }, "d2"));
+    await rig.here.calls.admit(first);
+    expect(await other()).toEqual({ type: "mismatch" });
+    await rig.here.members.leave(gone);
+    expect(await other()).toEqual({ type: "mismatch" });
+    await rig.here.calls.settle({ call: first.call, once: { key, answer: "{}", ttlMs: LONG_MS } });
+    expect(await other()).toEqual({ type: "mismatch" });
+  });
+
+  test("of many that ask for a named call at once, one makes it", async () => {
+    const key = fresh("key");
+    const asked = Array.from({ length: 10 }, (_, index) =>
+      (index % 2 === 0 ? rig.here : rig.there).calls.admit(named(key, { member: index % 2 === 0 ? ours : theirs })),
+    );
+    const types = (await Promise.all(asked)).map((admitted) => admitted.type);
+    expect(types.filter((type) => type === "open")).toHaveLength(1);
+    expect(types.filter((type) => type === "running")).toHaveLength(9);
+  });
+
+  test("a named call that is settled without an answer may be made again", async () => {
+    const key = fresh("key");
+    const first = named(key);
+    await rig.here.calls.admit(first);
+    await rig.here.calls.settle({ call: first.call, once: { key, ttlMs: LONG_MS } });
+    expect(await rig.there.calls.admit(named(key, { member: theirs }))).toEqual({ type: "open" });
+  });
+
+  test("only the call that has the name settles it", async () => {
+    const key = fresh("key");
+    const first = named(key);
+    await rig.here.calls.admit(first);
+    await rig.there.calls.settle({ call: fresh("call"), once: { key, answer: "no", ttlMs: LONG_MS } });
+    await rig.there.calls.settle({ call: fresh("call"), once: { key, ttlMs: LONG_MS } });
+    expect(await rig.there.calls.admit(named(key, { member: theirs }))).toMatchObject({
+      type: "running",
+      call: first.call,
+    });
+  });
+
+  test("who has not heard that its call was admitted may ask again", async () => {
+    const key = fresh("key");
+    const first = named(key);
+    await rig.here.calls.admit(first);
+    expect(await rig.here.calls.admit(first)).toEqual({ type: "open" });
+    await rig.here.calls.settle({ call: first.call, once: { key, answer: "{}", ttlMs: LONG_MS } });
+    expect(await rig.here.calls.admit(first)).toEqual({ type: "done", answer: "{}" });
+  });
+
+  test("an answer is forgotten when its time is over", async () => {
+    const key = fresh("key");
+    const first = named(key);
+    await rig.here.calls.admit(first);
+    await rig.here.calls.settle({ call: first.call, once: { key, answer: "{}", ttlMs: SHORT_MS } });
+    await rig.elapse(SHORT_MS * 2);
+    expect(await rig.there.calls.admit(named(key, { member: theirs }, "d2"))).toEqual({ type: "open" });
+  });
+
+  test("the name of a call that may run long outlives a short time for answers", async () => {
+    const key = fresh("key");
+    await rig.here.calls.admit(named(key, { once: { key, digest: "d1", ttlMs: 1 } }));
+    await rig.elapse(SHORT_MS);
+    expect(await rig.there.calls.admit(named(key, { member: theirs }))).toMatchObject({ type: "running" });
+  });
+}
