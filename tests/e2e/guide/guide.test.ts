@@ -6,6 +6,7 @@ import { isCommand, readBlocks } from "../kit/markdown.ts";
 import { ROOT } from "../kit/program.ts";
 import { NginxRig } from "./nginx-rig.ts";
 import { PageRunner } from "./page-runner.ts";
+import { StoresRig } from "./stores-rig.ts";
 
 const GUIDE = "docs/guide";
 const pages = readdirSync(join(ROOT, GUIDE)).filter((name) => name.endsWith(".md"));
@@ -15,7 +16,17 @@ const hasCommands = (name: string) => readBlocks(`${GUIDE}/${name}`).some(isComm
 const SETUPS: Readonly<Record<string, (page: PageRunner) => Promise<AsyncDisposable> | undefined>> = {
   "behind-nginx.md": (page) => NginxRig.start(page),
   "import.md": writeClientFiles,
+  "several-processes.md": startNeighbours,
+  "stickiness.md": startNeighbours,
 };
+
+/** The stores behind the gateways, and nginx before them. */
+async function startNeighbours(page: PageRunner): Promise<AsyncDisposable> {
+  await using stack = new AsyncDisposableStack();
+  stack.use(await StoresRig.start(page, `${GUIDE}/several-processes.md`));
+  stack.use(await NginxRig.start(page));
+  return stack.move();
+}
 
 /** Files of clients as their users have them. */
 function writeClientFiles(page: PageRunner): undefined {

@@ -23,7 +23,8 @@ export class NginxRig implements AsyncDisposable {
     for (const path of [join(page.work, ".."), folder]) chmodSync(path, 0o755);
     writeFileSync(join(folder, "nginx.conf"), describe(folder, join(page.work, "conf.d")));
     const nginx = await findNginx();
-    page.addProgram("nginx", `exec '${nginx}' -p '${folder}' -e '${folder}/error.log' -c '${folder}/nginx.conf' "$@"`);
+    const command = `'${nginx}' -p '${folder}' -e '${folder}/error.log' -c '${folder}/nginx.conf'`;
+    page.addProgram("nginx", `[ "$*" = "-s reload" ] || exec ${command} "$@"\n${reload(command, folder)}`);
     const running = page.start(["sh", "-c", "exec nginx -g 'daemon off;'"]);
     const hasEnded = running.ended.then((code) => {
       throw new Error(`nginx ended with ${code}`);
@@ -37,6 +38,17 @@ export class NginxRig implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#running.stop();
   }
+}
+
+/** Ends when the workers with the former configuration have: a reader is slower than they are, a test is not. */
+function reload(command: string, folder: string): string {
+  return `master=$(cat '${folder}/nginx.pid')
+former=$(cat "/proc/$master/task/$master/children" 2>/dev/null)
+${command} -s reload || exit $?
+for worker in $former; do
+  tries=0
+  while [ -d "/proc/$worker" ] && [ $((tries += 1)) -le 200 ]; do sleep 0.02; done
+done`;
 }
 
 function describe(folder: string, sites: string): string {

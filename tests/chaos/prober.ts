@@ -1,0 +1,117 @@
+/** Asks one gateway for one thing of each kind, and says whether it was served or refused as it should be. */
+import { randomUUID } from "node:crypto";
+import { Exchanger, type Got } from "./clients/exchange.ts";
+import type { Effect, Probe } from "./outages.ts";
+
+const LEGACY = "2025-11-25";
+const MODERN = "2026-07-28";
+const PREFIX = "io.modelcontextprotocol/";
+
+export class Prober {
+  readonly #exchanger: Exchanger;
+  readonly #elsewhere: Exchanger;
+  #session = "";
+  #task = "";
+
+  /** `elsewhere`: another gateway of the same ones. */
+  constructor(origin: string, elsewhere: string) {
+    this.#exchanger = new Exchanger(`${origin}/mcp`);
+    this.#elsewhere = new Exchanger(`${elsewhere}/mcp`);
+  }
+
+  /** While everything is well: a session and a task to ask about. */
+  async prepare(): Promise<void> {
+    const got = await this.#legacy("initialize", initialize());
+    this.#session = String(got.headers["mcp-session-id"]);
+    const task = await this.#modern(
+      "tools/call",
+      { name: "modern.slow", arguments: { mark: randomUUID(), ms: 2_500 } },
+      true,
+    );
+    this.#task = /"taskId":"([^"]+)"/.exec(task.text)?.[1] ?? "";
+    if (got.status !== 200 || this.#task === "")
+      throw new Error(`the probes could not be prepared: ${got.status} ${task.text}`);
+  }
+
+  /** Anything but served or refused is told as it was. */
+  async probe(probe: Probe): Promise<Effect | string> {
+    const started = Date.now();
+    const got = await this.#ask(probe);
+    if (Date.now() - started > 10_000) return "kept waiting";
+    if (got.status === 503 && got.headers["retry-after"] !== undefined) return "refused";
+    if (got.text.includes('"STATE_UNAVAILABLE"') || got.text.includes('"NOT_READY"')) return "refused";
+    if (got.status === 200 && !got.text.includes('"error"') && !got.text.includes('"isError":true')) return "served";
+    return `${got.status} ${got.text.slice(0, 200)}`;
+  }
+
+  #ask(probe: Probe): Promise<Got> {
+    const echo = { name: "legacy.echo", arguments: { mark: randomUUID() } };
+    switch (probe) {
+      case "new session":
+        return this.#legacy("initialize", initialize());
+      case "call in a session":
+        return this.#legacy("tools/call", echo, this.#session);
+      case "call without a session":
+        return this.#modern("tools/call", { ...echo, name: "modern.echo" });
+      case "call with a key":
+        return this.#modern("tools/call", { ...echo, name: "modern.echo" }, false, randomUUID());
+      case "slow call that may be a task":
+        return this.#modern("tools/call", { name: "modern.slow", arguments: { mark: randomUUID(), ms: 2_500 } }, true);
+      case "poll of a task at its home":
+        return this.#modern("tasks/get", { taskId: this.#task }, true);
+      case "poll of an ended task elsewhere":
+        return this.#modern("tasks/get", { taskId: this.#task }, true, undefined, this.#elsewhere);
+    }
+  }
+
+  #legacy(method: string, params: object, session?: string): Promise<Got> {
+    const headers = {
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      "mcp-protocol-version": LEGACY,
+      ...(session !== undefined && { "mcp-session-id": session }),
+    };
+    return this.#exchanger.send({
+      method: "POST",
+      headers,
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
+    });
+  }
+
+  #modern(
+    method: string,
+    params: { name?: string; taskId?: string; arguments?: object },
+    hasTasks = false,
+    key?: string,
+    at = this.#exchanger,
+  ): Promise<Got> {
+    const _meta = {
+      [`${PREFIX}protocolVersion`]: MODERN,
+      [`${PREFIX}clientInfo`]: { name: "prober", version: "1.0.0" },
+      [`${PREFIX}clientCapabilities`]: hasTasks ? { extensions: { [`${PREFIX}tasks`]: {} } } : {},
+    };
+    const headers = {
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      "mcp-protocol-version": MODERN,
+      "mcp-method": method,
+      "mcp-name": params.name ?? params.taskId ?? "",
+      ...(key !== undefined && { "idempotency-key": key }),
+    };
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: { ...params, _meta } });
+    return at.send({ method: "POST", headers, body });
+  }
+
+  async close(): Promise<void> {
+    if (this.#session !== "") {
+      const headers = { "mcp-protocol-version": LEGACY, "mcp-session-id": this.#session };
+      await this.#exchanger.send({ method: "DELETE", headers });
+    }
+    this.#exchanger.close();
+    this.#elsewhere.close();
+  }
+}
+
+function initialize(): object {
+  return { protocolVersion: LEGACY, capabilities: {}, clientInfo: { name: "prober", version: "1.0.0" } };
+}

@@ -1,0 +1,52 @@
+/**
+ * Three gateways behind nginx, on PostgreSQL and Redis, under load of both eras, and one of them killed every two seconds:
+ * `npm run chaos:sessions [-- --seconds N --seed N --logs FOLDER]`. Ends with 1 when anything happened that must never.
+ */
+import { readFileSync } from "node:fs";
+import { setTimeout as wait } from "node:timers/promises";
+import { parseArgs } from "node:util";
+import { startField } from "./field.ts";
+import { startLoad } from "./load.ts";
+import { type Execution, judgeExecutions } from "./outcome.ts";
+import { seededRandom } from "./seeded-random.ts";
+
+const { values } = parseArgs({
+  options: {
+    seconds: { type: "string", default: "60" },
+    seed: { type: "string", default: "1" },
+    logs: { type: "string" },
+  },
+});
+const seconds = Number(values.seconds);
+const random = seededRandom(Number(values.seed));
+const KILL_EVERY_MS = 2_000;
+
+const field = await startField({ gateways: 3, logs: values.logs });
+let kills = 0;
+try {
+  const load = await startLoad(field.balancer.origin, random);
+  const until = Date.now() + seconds * 1000;
+  while (Date.now() < until) {
+    await wait(KILL_EVERY_MS);
+    const victim = Math.floor(random() * 3);
+    await field.fleet.kill(victim);
+    kills++;
+    await field.fleet.start(victim);
+  }
+  await load.stop();
+  const { tally } = load;
+  const lines = readFileSync(field.record, "utf8").split("\n").filter(Boolean);
+  judgeExecutions(
+    tally,
+    lines.map((line) => JSON.parse(line) as Execution),
+  );
+  process.stdout.write(`${tally.table()}\n\n`);
+  process.stdout.write(
+    `${kills} gateways killed in ${seconds} s, seed ${values.seed}; ${lines.length} executions, ${tally.tasks.size} tasks\n`,
+  );
+  for (const one of tally.wrong.slice(0, 20)) process.stdout.write(`WRONG  ${one}\n`);
+  process.stdout.write(`${tally.wrong.length === 0 ? "nothing wrong" : `${tally.wrong.length} things wrong`}\n`);
+  if (tally.wrong.length > 0 || tally.total("answered") === 0) process.exitCode = 1;
+} finally {
+  await field.stop();
+}
