@@ -1,6 +1,6 @@
 /**
  * Measures Isthmus beside a plain proxy and its peers, all in one run:
- * `node bench/run.ts [--only call,list,start,memory,flat,aggregate,eras] [--quick] [--candidates a,b]`. See README.md for the method.
+ * `node bench/run.ts [--only call,list,start,memory,flat,aggregate,eras,state] [--quick] [--candidates a,b]`. See README.md for the method.
  */
 import { CANDIDATES } from "./candidates/index.ts";
 import { LoadProcess } from "./load/load-process.ts";
@@ -16,6 +16,7 @@ import { benchFlatness } from "./scenarios/flat.ts";
 import { benchLists } from "./scenarios/list.ts";
 import { benchMemory } from "./scenarios/memory.ts";
 import { benchStarts } from "./scenarios/start.ts";
+import { benchState } from "./scenarios/state.ts";
 
 const RUN: Record<Scenario, (bench: Bench) => Promise<void>> = {
   call: benchCalls,
@@ -25,6 +26,7 @@ const RUN: Record<Scenario, (bench: Bench) => Promise<void>> = {
   flat: benchFlatness,
   aggregate: benchAggregate,
   eras: benchEras,
+  state: benchState,
 };
 
 async function main(): Promise<void> {
