@@ -21,6 +21,8 @@ type Group = {
 
 /** Time within which a group is committed. */
 const WINDOW_MS = 5;
+/** So many commits may follow each other at once after a quiet time, as when a first client comes; then one in a window. */
+const BURST = 4;
 /** After a failure, how often it is tried whether the disk takes writes again, and with how many bytes. */
 const PROBE_MS = 1_000;
 const PROBE_BYTES = 65_536;
@@ -35,7 +37,8 @@ export class GroupCommit {
   readonly #gatherers: Gatherer[] = [];
   readonly #listeners = new Set<(isUp: boolean) => void>();
   #group: Group | undefined;
-  #committedAt = Number.NEGATIVE_INFINITY;
+  /** When the next commit is due that somebody waits for. */
+  #dueAt = Number.NEGATIVE_INFINITY;
   #probe: NodeJS.Timeout | undefined;
   #isUp = true;
   #isClosed = false;
@@ -95,7 +98,7 @@ export class GroupCommit {
     this.#isClosed = true;
   }
 
-  /** Urgent: a caller waits for it. It goes with the end of this turn, or a window after the last commit when that was just now. */
+  /** Urgent: a caller waits for it. It goes with the end of this turn, or within a window where there were many just now. */
   #open(isUrgent: boolean): Group {
     let group = this.#group;
     if (group === undefined) {
@@ -106,7 +109,7 @@ export class GroupCommit {
     }
     if (isUrgent && !group.isUrgent) {
       group.isUrgent = true;
-      this.#commitAfter(group, this.#committedAt + WINDOW_MS - performance.now());
+      this.#commitAfter(group, this.#dueAt - performance.now());
     }
     return group;
   }
@@ -121,6 +124,10 @@ export class GroupCommit {
       const timer = setTimeout(commit, Math.min(ms, WINDOW_MS));
       group.cancel = () => clearTimeout(timer);
     }
+  }
+
+  #spend(): void {
+    this.#dueAt = Math.max(this.#dueAt, performance.now() - (BURST - 1) * WINDOW_MS) + WINDOW_MS;
   }
 
   #commit(): void {
@@ -150,7 +157,7 @@ export class GroupCommit {
     faultPoint("sqlite.group.writing");
     this.#statements.commit.run();
     faultPoint("sqlite.group.written");
-    this.#committedAt = performance.now();
+    this.#spend();
     return endings;
   }
 
@@ -171,7 +178,7 @@ export class GroupCommit {
 
   #fail(group: Group, error: unknown): void {
     if (this.#database.open && this.#database.inTransaction) this.#statements.rollback.run();
-    this.#committedAt = performance.now();
+    this.#spend();
     this.#tell(false);
     if (!this.#isClosed) this.#probeLater();
     const unavailable = stateUnavailable(error);
