@@ -12,12 +12,10 @@ const { join } = require("node:path");
 const MAIN = join(__dirname, "main.js");
 /** Tells this main.js from every other; the build puts it here. */
 const BUILD = "BUILD_DIGEST";
-/** By then a start is through, and little else has been compiled: what calls need under load would only be read in vain. */
-const KEEP_AFTER_MS = 500;
+/** By then the first calls have been made, and nothing of the start has been thrown away yet. */
+const KEEP_AFTER_MS = 3000;
 /** By how much longer code must be to replace what is kept. */
 const WORTH_MORE = 1.02;
-/** Longer code takes more time to read than it saves. */
-const MOST_BYTES = 1.5 * 1024 * 1024;
 const DIGEST_BYTES = 32;
 
 const { enableCompileCache, getCompileCacheDir } = require("node:module");
@@ -64,17 +62,13 @@ function runWithKeptCode(file) {
     setFlag("--allocation-site-pretenuring");
     const code = script.createCachedData();
     setFlag("--no-allocation-site-pretenuring");
-    if (!isUsed || isBetter(code.length, cachedData.length)) replace(file, code);
+    // What was kept may come from a start with other kinds of servers; this has all of that, and what was missing.
+    if (!isUsed || code.length > cachedData.length * WORTH_MORE) replace(file, code);
   };
   const timer = setTimeout(keep, KEEP_AFTER_MS).unref();
   // Whoever serves listens for SIGTERM. A help text or a broken config has compiled little that is worth keeping.
   const keepAtExit = (code) => code === 0 && process.listenerCount("SIGTERM") > 0 && keep();
   process.on("exit", keepAtExit);
-}
-
-/** What was kept may come from a start with other kinds of servers; longer code has all of that, and what was missing. */
-function isBetter(bytes, keptBytes) {
-  return keptBytes > MOST_BYTES ? bytes < keptBytes : bytes > keptBytes * WORTH_MORE && bytes <= MOST_BYTES;
 }
 
 /**
