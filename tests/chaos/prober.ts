@@ -1,11 +1,13 @@
 /** Asks one gateway for one thing of each kind, and says whether it was served or refused as it should be. */
 import { randomUUID } from "node:crypto";
+import { setTimeout as wait } from "node:timers/promises";
 import { Exchanger, type Got } from "./clients/exchange.ts";
 import type { Effect, Probe } from "./outages.ts";
 
 const LEGACY = "2025-11-25";
 const MODERN = "2026-07-28";
 const PREFIX = "io.modelcontextprotocol/";
+const PREPARING_MS = 20_000;
 
 export class Prober {
   readonly #exchanger: Exchanger;
@@ -19,18 +21,19 @@ export class Prober {
     this.#elsewhere = new Exchanger(`${elsewhere}/mcp`);
   }
 
-  /** While everything is well: a session and a task to ask about. */
+  /** While everything is well: a session and a task to ask about. The outage before may still be felt for a moment. */
   async prepare(): Promise<void> {
-    const got = await this.#legacy("initialize", initialize());
-    this.#session = String(got.headers["mcp-session-id"]);
-    const task = await this.#modern(
-      "tools/call",
-      { name: "modern.slow", arguments: { mark: randomUUID(), ms: 2_500 } },
-      true,
-    );
-    this.#task = /"taskId":"([^"]+)"/.exec(task.text)?.[1] ?? "";
-    if (got.status !== 200 || this.#task === "")
-      throw new Error(`the probes could not be prepared: ${got.status} ${task.text}`);
+    const until = Date.now() + PREPARING_MS;
+    for (;;) {
+      const got = await this.#legacy("initialize", initialize());
+      const slow = { name: "modern.slow", arguments: { mark: randomUUID(), ms: 2_500 } };
+      const task = await this.#modern("tools/call", slow, true);
+      this.#session = String(got.headers["mcp-session-id"]);
+      this.#task = /"taskId":"([^"]+)"/.exec(task.text)?.[1] ?? "";
+      if (got.status === 200 && this.#task !== "") return;
+      if (Date.now() > until) throw new Error(`the probes could not be prepared: ${got.status} ${task.text}`);
+      await wait(200);
+    }
   }
 
   /** Anything but served or refused is told as it was. */

@@ -80,14 +80,19 @@ async function checkOutage(name: StoreName, way: Way): Promise<void> {
   await mendStore(name, way);
   const backAt = Date.now();
   const still = new Set<Probe>(PROBES);
+  const last = new Map<Probe, string>();
   while (still.size > 0 && Date.now() < backAt + BACK_MS) {
-    for (const probe of [...still]) if ((await prober.probe(probe)) === "served") still.delete(probe);
+    for (const probe of [...still]) {
+      const got = await prober.probe(probe);
+      if (got === "served") still.delete(probe);
+      else last.set(probe, got);
+    }
     await wait(100);
   }
   for (const probe of PROBES) {
     const expected = way === "restarted" ? "served" : WHILE_AWAY[name][probe];
     if (seen[probe] !== expected) problems.push(`${name} ${way}: ${probe} was ${seen[probe]}, expected ${expected}`);
-    if (still.has(probe)) problems.push(`${name} ${way}: ${probe} did not come back`);
+    if (still.has(probe)) problems.push(`${name} ${way}: ${probe} did not come back, it was ${last.get(probe)}`);
   }
   rows.push(`${name} ${way}`.padEnd(22) + PROBES.map((probe) => String(seen[probe]).padEnd(probe.length + 2)).join(""));
   await prober.close();
@@ -114,3 +119,5 @@ try {
 } finally {
   await field.stop();
 }
+// Not left to Node: with sockets that were reset it may wait for ever while it cleans up (seen with 24.21).
+process.exit();

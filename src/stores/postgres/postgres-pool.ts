@@ -1,5 +1,5 @@
 import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from "kysely";
-import type { Client, Pool, PoolClient } from "pg";
+import pg, { type Client, type ClientConfig, type Pool, type PoolClient } from "pg";
 import { GatewayError } from "../../contract/index.ts";
 import { isAway } from "./postgres-errors.ts";
 
@@ -10,6 +10,17 @@ const MAX_WAITING = 1_000;
 
 /** How long an end in order may take; then the sockets are cut. */
 const END_MS = 2_000;
+
+/**
+ * A connection that never ends the process. The pool listens for errors only while one lies idle: a reset that comes while it
+ * is being made, or between two questions of whoever has it, would be nobody's. It also fails the next question, or the making.
+ */
+export class CalmClient extends pg.Client {
+  constructor(config?: string | ClientConfig) {
+    super(config);
+    this.on("error", () => undefined);
+  }
+}
 
 /** The pool as Kysely uses it, with two additions: a bound on who waits, and no way back for a connection that failed. */
 export class GuardedPool implements PostgresPool {

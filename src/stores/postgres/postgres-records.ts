@@ -9,7 +9,7 @@ import { PostgresBlobBytes } from "./postgres-blob-bytes.ts";
 import { clientConfig, POSTGRES_TIMES, scrubber } from "./postgres-config.ts";
 import { isAway, openError, postgresError, reasonOf } from "./postgres-errors.ts";
 import { migratePostgres } from "./postgres-migration.ts";
-import { GuardedPool, MAX_CONNECTIONS } from "./postgres-pool.ts";
+import { CalmClient, GuardedPool, MAX_CONNECTIONS } from "./postgres-pool.ts";
 
 /** Migrations may wait for those of another process, and rewrite tables. */
 const MIGRATION_MS = 120_000;
@@ -43,7 +43,7 @@ class PostgresRecords implements Records {
     // A connection of its own: those of the pool may all be the ones that hang.
     const probe = () => withClient(config, (client) => client.query("select 1")).then(() => true);
     this.#health = new Health({ store: "postgres", timers: options.timers, log: options.log, probe });
-    const pool = new pg.Pool({ ...config, max: MAX_CONNECTIONS, allowExitOnIdle: true });
+    const pool = new pg.Pool({ ...config, Client: CalmClient, max: MAX_CONNECTIONS, allowExitOnIdle: true });
     this.#pool = new GuardedPool(pool, (error) => this.#failed(error));
     this.engine = {
       name: "postgres",
@@ -88,9 +88,7 @@ class PostgresRecords implements Records {
 }
 
 async function withClient<Result>(config: ClientConfig, work: (client: Client) => Promise<Result>): Promise<Result> {
-  const client = new pg.Client(config);
-  // What breaks it between two questions also fails the next one.
-  client.on("error", () => undefined);
+  const client = new CalmClient(config);
   try {
     await client.connect();
     return await work(client);
