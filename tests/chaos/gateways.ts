@@ -92,6 +92,13 @@ export class Fleet {
     await gone;
   }
 
+  /** The places of those that ended although nobody ended them. */
+  get fallen(): readonly number[] {
+    const hasEnded = (child: ChildProcess | undefined) =>
+      child && (child.exitCode !== null || child.signalCode !== null);
+    return this.#children.flatMap((child, index) => (hasEnded(child) ? [index] : []));
+  }
+
   signal(index: number, signal: NodeJS.Signals): void {
     this.#children[index]?.kill(signal);
   }

@@ -44,6 +44,7 @@ try {
   process.stdout.write(
     `${kills} gateways killed in ${seconds} s, seed ${values.seed}; ${lines.length} executions, ${tally.tasks.size} tasks\n`,
   );
+  for (const index of field.fleet.fallen) tally.violate(`gateway ${index} ended although nobody killed it`);
   for (const one of tally.wrong.slice(0, 20)) process.stdout.write(`WRONG  ${one}\n`);
   process.stdout.write(`${tally.wrong.length === 0 ? "nothing wrong" : `${tally.wrong.length} things wrong`}\n`);
   if (tally.wrong.length > 0 || tally.total("answered") === 0) process.exitCode = 1;

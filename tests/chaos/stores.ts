@@ -94,6 +94,7 @@ async function checkOutage(name: StoreName, way: Way): Promise<void> {
     if (seen[probe] !== expected) problems.push(`${name} ${way}: ${probe} was ${seen[probe]}, expected ${expected}`);
     if (still.has(probe)) problems.push(`${name} ${way}: ${probe} did not come back, it was ${last.get(probe)}`);
   }
+  for (const index of field.fleet.fallen) problems.push(`${name} ${way}: gateway ${index} has ended`);
   rows.push(`${name} ${way}`.padEnd(22) + PROBES.map((probe) => String(seen[probe]).padEnd(probe.length + 2)).join(""));
   await prober.close();
 }
