@@ -20,6 +20,8 @@ export type Origin = {
   readonly protocol: string;
   readonly requestId: string;
   readonly traceparent?: string;
+  /** Of the client, where the operator wants it told. */
+  readonly address?: string;
   /** Headers about arguments that we know nothing of, by their lower-case names: for a server of the same dialect. */
   readonly hints?: Readonly<Record<string, string>>;
 };

@@ -10,6 +10,11 @@ export interface HttpRequest {
    * head is the same, so that what is derived from it can be kept in a WeakMap.
    */
   readonly headers: Readonly<Record<string, string | undefined>>;
+  /**
+   * Whose request this is, in the one form that an address has: what a proxy says counts only if the operator trusts it. Found
+   * out when asked for; undefined once the request is answered or its client gone, and where a process asks for itself.
+   */
+  readonly clientAddress: string | undefined;
   /** Tells the taker once, possibly before this returns; never when the client goes away or the answer ends first. */
   body(maxBytes: number, taker: BodyTaker): void;
   /** The body is not wanted. */

@@ -50,7 +50,8 @@ export function storesOf(state: GatewayState | undefined): { stores?: Record<str
 type LiveFrontConfig = { -readonly [Key in keyof McpFrontConfig]: McpFrontConfig[Key] };
 
 export function frontConfig({ gateway, state }: Config): LiveFrontConfig {
-  const { sessions, allowedHosts, allowedOrigins, pageSize, maxBodyBytes, inputTimeoutMs, listen } = gateway;
+  const { sessions, allowedHosts, allowedOrigins, trustedProxies, pageSize, maxBodyBytes, inputTimeoutMs, listen } =
+    gateway;
   return {
     sessions,
     // Whoever reaches the address we listen on may name it, however it is spelled.
@@ -61,5 +62,7 @@ export function frontConfig({ gateway, state }: Config): LiveFrontConfig {
     serverInfo: { name: "isthmus", version: VERSION },
     pageSize,
     cookie: state.cluster.hasCookie,
+    // Without proxies everybody has the same address: that of this machine.
+    namesAddresses: trustedProxies.length > 0,
   };
 }

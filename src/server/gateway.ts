@@ -31,6 +31,7 @@ import {
   storesOf,
 } from "./gateway-options.ts";
 import type { HomedProvider } from "./hop-provider/index.ts";
+import { TrustedProxies } from "./http/index.ts";
 import { HttpServer } from "./http-server.ts";
 import { LivePins } from "./live-pins.ts";
 import { Metrics } from "./metrics.ts";
@@ -135,6 +136,7 @@ export function createGateway(initial: Config, { log, env, state }: GatewayOptio
   for (const server of config.servers) kernel.mount(create(server), mountOptions(server));
   // The fronts read it with every request: another config is put into the same object.
   const liveConfig = frontConfig(config);
+  let proxies = new TrustedProxies(config.gateway.trustedProxies);
   const tasks = new KeptTasks({ ...ports, ...(kept && { store: { ...kept, members: kept.shared.members } }) });
   const front = createMcpFront({
     ...ports,
@@ -158,6 +160,7 @@ export function createGateway(initial: Config, { log, env, state }: GatewayOptio
     timers,
     meter: metrics,
     gate: createGate(liveConfig),
+    clientAddress: (peer, headers) => proxies.addressOf(peer, headers),
     ...(cluster?.hop && { mayWrite: () => cluster.membership.mayWrite() }),
     routes: {
       front: front.handle,
@@ -227,6 +230,7 @@ export function createGateway(initial: Config, { log, env, state }: GatewayOptio
     livePins.open();
     kernel.screenAgain();
     Object.assign(liveConfig, frontConfig(next));
+    proxies = new TrustedProxies(next.gateway.trustedProxies);
     void opened.then(() => front.subscribeAgain(new Set(difference.changed)));
     void closed.then(() => sessions.endIn((catalog) => !kernel.catalog.has(catalog), "its catalog is gone"));
     return { ...difference, settled: Promise.race([opened, sleep(SETTLE_MS, undefined, { ref: false })]) };

@@ -34,6 +34,7 @@ export type HttpServerOptions = {
   readonly routes: HttpRoutes;
   /** Says what is wrong with a request, or nothing. Fronts have the same gate before their own paths. */
   readonly gate: (request: HttpRequest) => string | undefined;
+  readonly clientAddress: (peer: string, headers: HttpRequest["headers"]) => string;
   /** Asked before anything is written; unset: always. */
   readonly mayWrite?: () => boolean;
   readonly timers: Timers;
@@ -51,7 +52,11 @@ export class HttpServer {
       timers: options.timers,
       ...(options.mayWrite && { mayWrite: options.mayWrite }),
       onRequest: (request, response) => this.take(request, response),
-      onRefused: (status) => options.meter.count("isthmus_refused_total", `http ${status}`),
+      clientAddress: options.clientAddress,
+      onRefused: (status, peer) => {
+        options.meter.count("isthmus_refused_total", `http ${status}`);
+        options.log.debug("request refused", { status, reason: "http", peer });
+      },
       onError: (cause) => options.log.error("request failed", { cause }),
     });
   }
@@ -104,6 +109,7 @@ export class HttpServer {
     request.discard();
     const wrong = gate(request);
     if (wrong !== undefined) {
+      this.#options.log.debug("request refused", { status: 403, reason: wrong, address: request.clientAddress });
       answerJson(response, 403, { error: `this ${wrong} is not allowed` });
       return;
     }

@@ -26,7 +26,7 @@ const call: Call = {
   signal: new AbortController().signal,
 };
 
-function watch(next: Next) {
+function watch(next: Next, made = call) {
   let now = 100;
   const lines: [string, LogFields][] = [];
   const counts: unknown[] = [];
@@ -58,7 +58,7 @@ function watch(next: Next) {
   const pass = (ms: number) => {
     now += ms;
   };
-  return { lines, counts, events, recent, pass, run: () => stage(call, out, next) };
+  return { lines, counts, events, recent, pass, run: () => stage(made, out, next) };
 }
 
 const result: CallEvent = { type: "end", outcome: "result", payload: payload("{}") };
@@ -78,6 +78,12 @@ describe("traceStage", () => {
     ]);
     expect(watched.counts).toEqual([["isthmus_calls_total", "ok"]]);
     expect(watched.events).toEqual([result]);
+  });
+
+  test("names the address of the client where the call has it", async () => {
+    const watched = watch(async () => undefined, { ...call, origin: { ...call.origin, address: "192.0.2.1" } });
+    await watched.run();
+    expect(watched.lines).toMatchObject([["call finished", { callId: "c1", code: "ok", address: "192.0.2.1" }]]);
   });
 
   test("keeps how the call went", async () => {

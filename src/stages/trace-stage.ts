@@ -17,7 +17,8 @@ export function traceStage(options: { clock: Clock; log: Log; meter: Meter; rece
   const { clock, log, meter, recent } = options;
   return async function trace(call, out, next) {
     const start = clock.now();
-    const traced = new TracedCall(call, out);
+    const { address } = call.origin;
+    const traced = address === undefined ? new TracedCall(call, out) : new AddressedCall(call, out, address);
     try {
       await next(call, traced);
     } catch (error) {
@@ -61,5 +62,15 @@ class TracedCall implements Out {
 
   ready(): Promise<void> {
     return this.#out.ready();
+  }
+}
+
+/** The same where the log names addresses. */
+class AddressedCall extends TracedCall {
+  readonly address: string;
+
+  constructor(call: Call, out: Out, address: string) {
+    super(call, out);
+    this.address = address;
   }
 }

@@ -14,6 +14,8 @@ export type BalancerOptions = {
   readonly choose?: string;
   /** Further lines of its `http`. */
   readonly http?: string;
+  /** Further lines of its `location`. */
+  readonly location?: string;
 };
 
 /** A gateway that is away is tried again at once; a request that may have reached one is never sent to another. */
@@ -38,6 +40,7 @@ http {
       proxy_read_timeout 300s;
       proxy_next_upstream error;
       add_header X-Served-By $upstream_addr always;
+      ${options.location ?? ""}
     }
   }
 }

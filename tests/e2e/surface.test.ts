@@ -53,9 +53,9 @@ describe("the outside surface", () => {
     expect(text).toMatch(/^isthmus_runs_open 0$/m);
   });
 
-  test("anything else is 404, /sse too unless it is switched on", async () => {
-    await using gateway = await startGateway({ config: "" });
-    for (const path of ["/", "/nope", "/mcp/", "/sse", "/messages"]) {
+  test("anything else is 404, /sse too unless it is switched on [AP-158]", async () => {
+    await using gateway = await startGateway({ config: helloServer() });
+    for (const path of ["/", "/nope", "/mcp/", "/sse", "/messages", "/hello/sse", "/hello/messages"]) {
       expect(await get(gateway.origin + path)).toEqual({
         status: 404,
         text: '{"error":"not found"}',

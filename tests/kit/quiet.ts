@@ -10,7 +10,8 @@ export class KeptLog implements Log {
   }
 
   #add(level: string, message: string, fields: LogFields = {}): void {
-    this.lines.push({ level, message, fields });
+    // Copied: a real log reads the fields at once.
+    this.lines.push({ level, message, fields: { ...fields } });
   }
 
   debug = (message: string, fields?: LogFields): void => this.#add("debug", message, fields);

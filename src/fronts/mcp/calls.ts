@@ -36,6 +36,8 @@ export type Exchange = {
   readonly posted?: Posted;
   /** The trace that its transport names. */
   readonly traceparent?: string;
+  /** Of the client, where the log is to name it. */
+  readonly address?: string | undefined;
 };
 
 export function viewOf(front: FrontContext, session: Session): View {
@@ -115,17 +117,22 @@ export function refuseRepeated({ session, message, outlet }: Exchange): boolean 
 
 /** Throws BAD_CALL for a name of the call that cannot be one. */
 export function orderOf(front: FrontContext, exchange: Exchange, start: Start): CallOrder {
-  const { session, message, traceparent } = exchange;
-  const origin: Origin = { front: "mcp", protocol: session.protocol, requestId: message.id };
+  const { session, message } = exchange;
   return {
     ...start,
     ...nameOf(exchange, start),
     method: message.method,
     principal: front.principal,
     session,
-    origin: traceparent === undefined ? origin : { ...origin, traceparent },
+    origin: originOf(exchange),
     life: "resumable",
   };
+}
+
+function originOf({ session, message, traceparent, address }: Exchange): Origin {
+  const origin: Origin = { front: "mcp", protocol: session.protocol, requestId: message.id };
+  if (traceparent === undefined && address === undefined) return origin;
+  return { ...origin, ...(traceparent !== undefined && { traceparent }), ...(address !== undefined && { address }) };
 }
 
 /** A subscription is a state of its session, and speaking about a task does nothing: neither is made once. */

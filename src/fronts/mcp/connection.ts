@@ -18,6 +18,8 @@ export type ConnectionOptions = {
   readonly catalog: string;
   /** Where both eras share the line: requests of 2026-07-28 go here. */
   readonly modern?: ModernContext;
+  /** Of the client, where the log is to name it. */
+  readonly address?: string | undefined;
   /** Sends one message. False: the line is full; `drained` is to be called. */
   readonly write: (text: string) => boolean;
   /** The last answer that was waited for is out. */
@@ -86,7 +88,9 @@ export class Connection implements OutboxWriter {
     if (message.kind === "request") {
       const outlet = new LineOutlet(this);
       if (message.method !== "ping") this.#listen();
-      handleRequest(this.#front, { session, message, outlet });
+      const { address } = this.#options;
+      const exchange = { session, message, outlet };
+      handleRequest(this.#front, address === undefined ? exchange : { ...exchange, address });
     } else if (message.kind === "response") takeAnswer(this.#front, session, message);
     else {
       this.#listen();

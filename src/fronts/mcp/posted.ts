@@ -3,6 +3,8 @@ import { GatewayError, type HopEnd, type HttpRequest, type Member } from "../../
 /** A request as it came over HTTP. */
 export interface Posted {
   readonly headers: HttpRequest["headers"];
+  /** Of its client, where the log is to name it. */
+  readonly address: string | undefined;
   /** Hands it to the process where what it speaks of lives. Undefined: there is no way there. */
   handOver(home: Member): Promise<HopEnd> | undefined;
 }

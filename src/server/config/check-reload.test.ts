@@ -64,13 +64,14 @@ describe("checkReload", () => {
       sessions: "stateful",
       allowedHosts: ["a"],
       allowedOrigins: ["http://a"],
+      trustedProxies: ["::1"],
       pageSize: 3,
       maxBody: "1MiB",
       timeout: "1s",
       drain: "1s",
     };
     expect(checkReload(load({ gateway }), load({ gateway: next }))).toEqual([]);
-    expect(compareConfigs(load({ gateway }), load({ gateway: next })).settings).toHaveLength(7);
+    expect(compareConfigs(load({ gateway }), load({ gateway: next })).settings).toHaveLength(8);
   });
 
   test.each([

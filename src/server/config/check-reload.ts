@@ -10,6 +10,7 @@ const LIVE: ReadonlySet<string> = new Set<keyof GatewayConfig>([
   "sessions",
   "allowedHosts",
   "allowedOrigins",
+  "trustedProxies",
   "pageSize",
   "maxBodyBytes",
   "timeoutMs",

@@ -24,6 +24,8 @@ export type GatewayConfig = {
   readonly sessions: "auto" | "stateful";
   readonly allowedHosts: readonly string[];
   readonly allowedOrigins: readonly string[];
+  /** Addresses and networks, checked for their form. */
+  readonly trustedProxies: readonly string[];
   readonly sse: boolean;
   readonly pageSize: number | undefined;
   readonly maxBodyBytes: number;

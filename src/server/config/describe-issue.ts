@@ -83,6 +83,9 @@ function suggestion(issue: Issue, value: unknown): string {
     if (issue.path.length === 1 && typeof value === "object") return `; write [[${String(issue.path[0])}]]`;
     return typeof value === "object" ? "" : "; write it in [ ]";
   }
+  if (issue.code === "custom" && issue.params?.meant !== undefined) {
+    return `, did you mean ${JSON.stringify(issue.params.meant)}?`;
+  }
   return issue.code === "invalid_union" ? suggestReference(value) : "";
 }
 

@@ -1,5 +1,6 @@
 /** The `[gateway]` table: the process itself. */
 import * as z from "zod";
+import { meantNetwork, parseNetwork } from "../http/ip-network.ts";
 import { LOG_LEVELS } from "../log-level.ts";
 import { durationMs, sizeBytes } from "./amounts.ts";
 import { parseListen } from "./listen-address.ts";
@@ -10,6 +11,17 @@ const listen = z.string().refine((text) => parseListen(text) !== undefined, {
 
 const secretReference = z.union([z.strictObject({ fromEnv: z.string() }), z.strictObject({ fromFile: z.string() })], {
   error: 'expected { fromEnv = "NAME" } or { fromFile = "path" }',
+});
+
+const network = z.string().check((context) => {
+  if (parseNetwork(context.value) !== undefined) return;
+  const meant = meantNetwork(context.value);
+  context.issues.push({
+    code: "custom",
+    input: context.value,
+    message: 'expected an address or a network such as "10.0.0.0/8"',
+    ...(meant !== undefined && { params: { meant } }),
+  });
 });
 
 export const gatewaySchema = z
@@ -35,6 +47,12 @@ export const gatewaySchema = z
       .array(z.string())
       .default([])
       .describe("Origins of browser pages accepted beside the loopback ones. A missing Origin passes."),
+    trustedProxies: z
+      .array(network)
+      .default([])
+      .describe(
+        "Proxies in front, as addresses or networks such as 10.0.0.0/8. What they say in X-Forwarded-For or Forwarded is believed, and the log names the addresses of clients; nobody else is believed.",
+      ),
     sse: z.boolean().default(false).describe("Whether /sse and /messages of MCP 2024-11-05 are served."),
     pageSize: z.int().min(1).optional().describe("Entries per page of a list. Unset: lists come in one answer."),
     maxBody: sizeBytes.prefault("4MiB").describe("The largest message taken from a client."),

@@ -5,6 +5,8 @@
 import { type HttpRequest, headerLine } from "../../contract/index.ts";
 
 const MARK = "isthmus-hop";
+/** Whose request it is, as the process found out that the client reached. */
+const ADDRESS = "isthmus-hop-address";
 /** On an answer: nobody here has looked at the request. */
 export const REFUSED = "isthmus-hop-refused";
 
@@ -33,7 +35,9 @@ export function requestHead(request: HttpRequest, mark: HopMark, bodyLength: num
     lines = linesOf(request.headers);
     known.set(request.headers, lines);
   }
-  const marked = headerLine(MARK, `${mark.passed} ${mark.to}`);
+  const { clientAddress } = request;
+  const address = clientAddress === undefined ? "" : headerLine(ADDRESS, clientAddress);
+  const marked = headerLine(MARK, `${mark.passed} ${mark.to}`) + address;
   const length = bodyLength === 0 && request.method !== "POST" ? "" : `Content-Length: ${bodyLength}\r\n`;
   return `${request.method} ${request.url} HTTP/1.1\r\n${lines}${marked}${length}\r\n`;
 }
@@ -47,6 +51,11 @@ export function markHeader(mark: HopMark): Record<string, string> {
 export function markOf(headers: HttpRequest["headers"]): HopMark | undefined {
   const [, passed, to = ""] = /^(\d{1,3}) ([\x21-\x7e]+)$/.exec(headers[MARK] ?? "") ?? [];
   return passed === undefined ? undefined : { passed: Number(passed), to };
+}
+
+/** Of a client, on a request that did come from a peer; undefined where that asks for itself. */
+export function addressOf(headers: HttpRequest["headers"]): string | undefined {
+  return headers[ADDRESS];
 }
 
 function linesOf(headers: HttpRequest["headers"]): string {

@@ -12,7 +12,7 @@ import {
 } from "../../contract/index.ts";
 import { errorText } from "../../wire/jsonrpc/index.ts";
 import { HttpListener } from "../http/index.ts";
-import { markOf, REFUSED } from "./hop-lines.ts";
+import { addressOf, markOf, REFUSED } from "./hop-lines.ts";
 import { createHopServer } from "./hop-tls.ts";
 
 export type HopHandler = (request: HttpRequest, response: HttpResponse) => void;
@@ -45,6 +45,7 @@ export class HopListener {
     this.#http = new HttpListener({
       timers,
       mayWrite,
+      clientAddress: (_peer, headers) => addressOf(headers),
       onRequest: (request, response) => this.#take(request, response),
       onError: (cause) => log.error("request failed", { cause }),
     });

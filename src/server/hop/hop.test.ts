@@ -37,7 +37,8 @@ describe("a request that is handed to another process", () => {
       edge.port,
       post("", "Connection: keep-alive, x-own\r\nX-Own: 1\r\nTE: x\r\nX: y\r\n"),
     );
-    expect(JSON.parse(body)).toEqual({ host: "a", x: "y", "isthmus-hop": `1 ${home.self.id}` });
+    const own = { "isthmus-hop": `1 ${home.self.id}`, "isthmus-hop-address": "127.0.0.1" };
+    expect(JSON.parse(body)).toEqual({ host: "a", x: "y", ...own });
     expect(head).toContain("X-Public: 2");
     expect(head).not.toMatch(/private/i);
   });
@@ -50,11 +51,23 @@ describe("a request that is handed to another process", () => {
       seen.push(home.hop.passed(request), edge.hop.passed(request));
       echo(request, body, response);
     };
-    const forged = `isthmus-hop: 3 ${home.self.id}\r\nisthmus-hop-principal: root\r\n`;
+    const forged = `isthmus-hop: 3 ${home.self.id}\r\nisthmus-hop-principal: root\r\nisthmus-hop-address: 6.6.6.6\r\n`;
     const { status, body } = await ask(edge.port, post("", forged));
     expect(status).toBe(200);
     expect(seen).toEqual([1, 0]);
-    expect(JSON.parse(body).headers).toEqual({ host: "a", "isthmus-hop": `1 ${home.self.id}` });
+    const own = { "isthmus-hop": `1 ${home.self.id}`, "isthmus-hop-address": "127.0.0.1" };
+    expect(JSON.parse(body).headers).toEqual({ host: "a", ...own });
+  });
+
+  test("bears the address of its client, which the first process found, through all others [AP-090]", async () => {
+    await using rig = hopRig(["127.0.0.1"]);
+    const [edge, second, home] = [await rig.start(), await rig.start(), await rig.start()];
+    edge.to = second.self;
+    second.handler = (request, body, response) => void second.hop.forward(request, body, response, home.self);
+    home.handler = (request, _body, response) => response.answer(200, "", String(request.clientAddress));
+    const say = async (lines: string) => (await ask(edge.port, post("", lines))).body;
+    expect(await say("X-Forwarded-For: 6.6.6.6, 192.0.2.7\r\n")).toBe("192.0.2.7");
+    expect(await say("isthmus-hop-address: 6.6.6.6\r\n")).toBe("127.0.0.1");
   });
 
   test("ends with 503 when the processes send it round in circles", async () => {

@@ -18,11 +18,13 @@ export interface ConnectionHost {
   readonly limits: ConnectionLimits;
   /** False: nothing may leave or be taken any more on the connections that are there. Absent: always. */
   readonly mayWrite: (() => boolean) | undefined;
+  /** Who sends these headers; `peer`: the other end of the connection. */
+  clientAddress(peer: string, headers: RequestHead["headers"]): string | undefined;
   onRequest(exchange: Exchange): void;
   /** A handler threw. The client has been answered with 500, or cut off in the middle of an answer. */
   onError(cause: unknown): void;
   /** A client was turned away before anybody could answer it, or while it was waited for. */
-  onRefused(status: number): void;
+  onRefused(status: number, peer: string | undefined): void;
   onGone(connection: HttpConnection): void;
 }
 
@@ -72,6 +74,11 @@ export class HttpConnection implements ExchangeOwner {
 
   get dateLine(): string {
     return this.#host.dateLine;
+  }
+
+  clientAddress(headers: RequestHead["headers"]): string | undefined {
+    const { remoteAddress } = this.#socket;
+    return remoteAddress === undefined ? undefined : this.#host.clientAddress(remoteAddress, headers);
   }
 
   get #isBusy(): boolean {
@@ -213,7 +220,7 @@ export class HttpConnection implements ExchangeOwner {
     const exchange = this.#exchange;
     this.#exchange = undefined;
     const isAnswered = exchange === undefined && this.#reader.hasRest;
-    this.#host.onRefused(fault.status);
+    this.#host.onRefused(fault.status, this.#socket.remoteAddress);
     if (exchange?.isOpen) this.destroy();
     else if (!isAnswered) this.send(faultText(fault.status, fault.message));
     this.#close();

@@ -6,6 +6,7 @@ import type { RequestHead } from "./request-head.ts";
 /** What an exchange needs of its connection. */
 export interface ExchangeOwner {
   readonly dateLine: string;
+  clientAddress(headers: RequestHead["headers"]): string | undefined;
   readBody(maxBytes: number, taker: BodyTaker): void;
   discardBody(): void;
   /** Whether the connection stays open after the answer that begins now, which it can only if the end can be seen. */
@@ -45,6 +46,10 @@ export class Exchange implements HttpRequest, HttpResponse {
 
   get headers(): RequestHead["headers"] {
     return this.#head.headers;
+  }
+
+  get clientAddress(): string | undefined {
+    return this.#owner?.clientAddress(this.#head.headers);
   }
 
   get isOver(): boolean {

@@ -1,1 +1,2 @@
 export { HttpListener } from "./listener.ts";
+export { TrustedProxies } from "./trusted-proxies.ts";

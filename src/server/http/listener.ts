@@ -12,7 +12,9 @@ export type HttpListenerOptions = {
   readonly onRequest: (request: HttpRequest, response: HttpResponse) => void;
   readonly onError: (cause: unknown) => void;
   /** A client was turned away with this status before its request could be handed over as a whole. */
-  readonly onRefused?: (status: number) => void;
+  readonly onRefused?: (status: number, peer: string | undefined) => void;
+  /** Who sends these headers; `peer`: the other end of the connection, which it is unless this says otherwise. */
+  readonly clientAddress?: (peer: string, headers: HttpRequest["headers"]) => string | undefined;
   /** Default 20,000. Further ones are answered with 503. */
   readonly maxConnections?: number;
   readonly limits?: Partial<ConnectionLimits>;
@@ -73,8 +75,13 @@ export class HttpListener implements ConnectionHost {
     this.#options.onError(cause);
   }
 
-  onRefused(status: number): void {
-    this.#options.onRefused?.(status);
+  onRefused(status: number, peer: string | undefined): void {
+    this.#options.onRefused?.(status, peer);
+  }
+
+  clientAddress(peer: string, headers: HttpRequest["headers"]): string | undefined {
+    const { clientAddress } = this.#options;
+    return clientAddress ? clientAddress(peer, headers) : peer;
   }
 
   onGone(connection: HttpConnection): void {

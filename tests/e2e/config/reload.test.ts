@@ -124,6 +124,22 @@ describe("a config that changes while the gateway runs", () => {
     expect(await fromBox()).toBe(403);
   });
 
+  test("changes which proxies are believed, also on connections that are open [AP-090]", async () => {
+    await using rig = await Rig.start(echoServer("p"));
+    const { program, url } = rig.gateway;
+    const addresses = () =>
+      [...program.stderr.matchAll(/"call finished".*?(?:"address":"([^"]*)")?\}\n/g)].map(([, at]) => at);
+    const from = { ...rig.session, "x-forwarded-for": "192.0.2.1" };
+    const lists = ["", 'trustedProxies = ["127.0.0.1"]', 'trustedProxies = ["10.0.0.0/8"]'];
+    for (const [index, list] of lists.entries()) {
+      if (index > 0) rig.replace("isthmus.toml", `[gateway]\n${list}\n${echoServer("p")}`);
+      await rig.untilReloads("ok", index);
+      await post(url, toolCall(1, "p.who", {}), from);
+    }
+    await until(() => addresses().length === lists.length || undefined, "the lines of three calls");
+    expect(addresses()).toEqual([undefined, "192.0.2.1", "127.0.0.1"]);
+  });
+
   test("takes the last of many quick edits, in place or not", async () => {
     await using rig = await Rig.start(echoServer("p"));
     for (let edit = 0; edit < 20; edit++) {

@@ -20,6 +20,8 @@ export type ClusterOptions = {
   readonly gateway?: string;
   readonly cluster?: string;
   readonly balancer?: BalancerOptions;
+  /** The folder for what the processes say; else that of ISTHMUS_TEST_LOGS. */
+  readonly logs?: string;
 };
 
 export type TestCluster = AsyncDisposable & {
@@ -48,7 +50,11 @@ url = ${JSON.stringify(redis.url)}
 lease = "${LEASE_MS}ms"
 ${options.cluster ?? ""}
 ${options.servers}`;
-  const fleet = await Fleet.start({ count: options.gateways ?? 3, config, logs: process.env.ISTHMUS_TEST_LOGS });
+  const fleet = await Fleet.start({
+    count: options.gateways ?? 3,
+    config,
+    logs: options.logs ?? process.env.ISTHMUS_TEST_LOGS,
+  });
   started.defer(() => fleet.stop());
   const balancer = await startBalancer(fleet.ports, options.balancer);
   started.defer(() => balancer.stop());

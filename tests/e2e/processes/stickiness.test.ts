@@ -20,7 +20,7 @@ async function servers({ balancer }: TestCluster, client: Client, headers: Recor
   return served;
 }
 
-test("a cookie of the first answer keeps a client at one process; others may be forged and change nothing [AP-093] [AP-094] [AP-095] [AP-096] [AP-099]", async () => {
+test("a cookie of the first answer keeps a client at one process; others may be forged and change nothing [AP-094] [AP-095] [AP-096] [AP-099]", async () => {
   const table = browserTable("browser", newMark(), 'sessions = "per-client"');
   await using cluster = await startCluster({ servers: table, cluster: "cookie = true", balancer: STICKY });
   const url = `${cluster.balancer.origin}/mcp`;
@@ -51,7 +51,7 @@ test("a cookie of the first answer keeps a client at one process; others may be 
   }
 });
 
-test("without a cookie the hash of the session's id keeps it at one process, also where it was not opened [AP-097] [AP-098]", async () => {
+test("without a cookie the hash of the session's id keeps it at one process, also where it was not opened [AP-098]", async () => {
   const table = browserTable("browser", newMark(), 'sessions = "per-client"');
   await using cluster = await startCluster({ servers: table, balancer: STICKY });
   const url = `${cluster.balancer.origin}/mcp`;

@@ -34,6 +34,27 @@ describe("the MCP endpoint", () => {
     expect((await rig.send({ headers, body: PING })).status).toBe(400);
   });
 
+  test("serves a session after initialize and initialized, and knows none before [AP-159]", async () => {
+    await using rig = await mcpRig();
+    const early = await rig.send({ headers: { "mcp-session-id": "not-yet" }, body: PING });
+    expect(early.status).toBe(404);
+    const opened = await rig.send({ body: opening });
+    expect(JSON.parse(opened.text)).toMatchObject({
+      id: 0,
+      result: { protocolVersion: "2025-11-25", capabilities: {}, serverInfo: { name: "isthmus" } },
+    });
+    const session = {
+      "mcp-session-id": String(opened.headers["mcp-session-id"]),
+      "mcp-protocol-version": "2025-11-25",
+    };
+    const initialized = '{"jsonrpc":"2.0","method":"notifications/initialized"}';
+    const accepted = await rig.send({ headers: session, body: initialized });
+    expect([accepted.status, accepted.text]).toEqual([202, ""]);
+    rig.runs.onStart = (run) => run.write(endWith({ ok: true }));
+    expect((await rig.send({ headers: session, body: call(1) })).json()).toMatchObject({ id: 1, result: { ok: true } });
+    expect(rig.runs.last.call.session).toMatchObject({ id: session["mcp-session-id"], protocol: "2025-11-25" });
+  });
+
   test("names the session in the answer to initialize [AP-161]", async () => {
     await using rig = await mcpRig();
     const answer = await rig.send({ body: opening });

@@ -11,10 +11,16 @@ import { SseStream } from "./sse-stream.ts";
 
 const MAX_BATCH = 256;
 
-type BatchInput = { session: Session; response: HttpResponse; accepts: Accepts; text: string };
+type BatchInput = {
+  session: Session;
+  response: HttpResponse;
+  accepts: Accepts;
+  text: string;
+  address: string | undefined;
+};
 
 /** Throws MessageFault when the batch as a whole cannot be taken; a bad message in it is answered in its place. */
-export function handleBatch(http: HttpContext, { session, response, accepts, text }: BatchInput): void {
+export function handleBatch(http: HttpContext, { session, response, accepts, text, address }: BatchInput): void {
   const parts = skimBatch(text);
   if (parts.length > MAX_BATCH) throw new MessageFault(-32600, `A batch may hold ${MAX_BATCH} messages at most`);
   const messages = parts.map(skimOrFault);
@@ -27,7 +33,7 @@ export function handleBatch(http: HttpContext, { session, response, accepts, tex
     if (message instanceof MessageFault)
       batch.answer(errorText(message.id, { code: message.code, message: message.message }));
     else if (message.kind === "request")
-      handleRequest(http.front, { session, message, outlet: new BatchOutlet(batch) });
+      handleRequest(http.front, { session, message, outlet: new BatchOutlet(batch), address });
     else if (message.kind === "response") takeAnswer(http.front, session, message);
     else takeNotification(http.front, session, message);
   }

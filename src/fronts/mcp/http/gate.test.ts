@@ -3,7 +3,8 @@ import type { HttpRequest } from "../../../contract/index.ts";
 import { createGate } from "./gate.ts";
 
 function request(headers: Record<string, string>): HttpRequest {
-  return { method: "POST", url: "/mcp", headers, body: () => undefined, discard: () => undefined };
+  const [body, discard] = [() => undefined, () => undefined];
+  return { method: "POST", url: "/mcp", headers, clientAddress: undefined, body, discard };
 }
 
 test("follows the lists that are put into its options", () => {

@@ -10,7 +10,7 @@ import { passesLevel } from "../log-level.ts";
 import { acceptsOf } from "./accept.ts";
 import type { HttpContext } from "./http-context.ts";
 import { HttpOutlet } from "./http-outlet.ts";
-import { refuse } from "./refuse.ts";
+import { type Refused, refuse } from "./refuse.ts";
 import { answerGone, type Place, resumeLost } from "./resume-lost.ts";
 import { SseStream, type StreamOwner } from "./sse-stream.ts";
 
@@ -21,10 +21,10 @@ export function handleGet(http: HttpContext, session: Session, request: HttpRequ
   const accepts = acceptsOf(request.headers.accept);
   if (!accepts.sse) {
     const message = "Accept must name text/event-stream";
-    return refuse(http.front.meter, response, { status: 406, reason: "accept", code: -32000, message });
+    return refuse(http.front, { request, response }, { status: 406, reason: "accept", code: -32000, message });
   }
   const place = placeOf(request.headers["last-event-id"]);
-  if (place && place.stream !== OUTBOX) return resumeCall(http, session, response, place);
+  if (place && place.stream !== OUTBOX) return resumeCall(http, session, { request, response }, place);
   const outbox = http.front.sessions.outboxOf(session);
   new OutboxStream(http.front, session, outbox, response, place?.cursor);
 }
@@ -35,9 +35,10 @@ function placeOf(header: string | undefined): Place | undefined {
   return match ? { stream: match[1] as string, cursor: Number(match[2]) } : undefined;
 }
 
-function resumeCall(http: HttpContext, session: Session, response: HttpResponse, place: Place): void {
+function resumeCall(http: HttpContext, session: Session, exchange: Refused, place: Place): void {
+  const { response } = exchange;
   const run = http.front.runs.find(place.stream);
-  if (!run && http.front.cluster) return resumeLost(http, session, response, place);
+  if (!run && http.front.cluster) return resumeLost(http, session, exchange, place);
   if (!run || run.call.session?.id !== session.id) return answerGone(http, response);
   const { requestId } = run.call.origin;
   const former = session.runningCall(requestId);

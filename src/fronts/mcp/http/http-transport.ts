@@ -11,7 +11,7 @@ import type { HttpContext } from "./http-context.ts";
 import { LateAnswers } from "./late-answers.ts";
 import { sendOn } from "./leaving.ts";
 import { handlePost } from "./post.ts";
-import { refuse } from "./refuse.ts";
+import { type Refused, refuse } from "./refuse.ts";
 import { seek } from "./seek.ts";
 import { NO_SUCH_SESSION, SESSION_NEEDED, versionRefusal } from "./session-refusals.ts";
 import { unavailable } from "./unavailable.ts";
@@ -43,7 +43,7 @@ export function createHttpTransport(front: FrontContext, modern: ModernContext):
       request.discard();
       if (request.method === "GET" || request.method === "DELETE")
         return handleInSession(http, request, response, catalog);
-      refuseMethod(http, response, "GET, POST, DELETE");
+      refuseMethod(http, { request, response }, "GET, POST, DELETE");
     },
     leave() {
       http.isLeaving = true;
@@ -67,7 +67,7 @@ export function refuseAtGate(
     wrong === "host"
       ? "This Host is not served here; add it to allowedHosts if it should be"
       : "This Origin may not use the gateway; add it to allowedOrigins if it should";
-  refuse(http.front.meter, response, { status: 403, reason: wrong, code: -32000, message });
+  refuse(http.front, { request, response }, { status: 403, reason: wrong, code: -32000, message });
   return true;
 }
 
@@ -79,27 +79,29 @@ export function refuseCatalog(
 ): boolean {
   if (front.catalog.has(catalog)) return false;
   request.discard();
-  refuse(front.meter, response, { status: 404, reason: "catalog", code: -32000, message: "There is no such catalog" });
+  const message = "There is no such catalog";
+  refuse(front, { request, response }, { status: 404, reason: "catalog", code: -32000, message });
   return true;
 }
 
 function handleInSession(http: HttpContext, request: HttpRequest, response: HttpResponse, catalog: string): void {
   const { front } = http;
-  if (isModernVersion(request.headers["mcp-protocol-version"])) return refuseMethod(http, response, "POST");
+  if (isModernVersion(request.headers["mcp-protocol-version"]))
+    return refuseMethod(http, { request, response }, "POST");
   const refusal = versionRefusal(request);
-  if (refusal) return refuse(front.meter, response, refusal);
+  if (refusal) return refuse(front, { request, response }, refusal);
   const id = request.headers["mcp-session-id"];
   if (id === undefined) {
-    if (front.config.sessions === "auto") return refuseMethod(http, response, "POST");
-    return refuse(front.meter, response, SESSION_NEEDED);
+    if (front.config.sessions === "auto") return refuseMethod(http, { request, response }, "POST");
+    return refuse(front, { request, response }, SESSION_NEEDED);
   }
   const session = front.sessions.find(id, front.principal);
-  if (session && session.catalog !== catalog) return refuse(front.meter, response, NO_SUCH_SESSION);
+  if (session && session.catalog !== catalog) return refuse(front, { request, response }, NO_SUCH_SESSION);
   if (http.isLeaving && !staysHere(request, session)) {
     return sendOn(front, { request, response, body: "", id: "null", session, unknown: () => response.cut() });
   }
   if (session) return serveInSession(http, session, request, response);
-  if (!front.sessions.isShared) return refuse(front.meter, response, NO_SUCH_SESSION);
+  if (!front.sessions.isShared) return refuse(front, { request, response }, NO_SUCH_SESSION);
   seek(front, {
     request,
     response,
@@ -119,17 +121,17 @@ function staysHere({ method }: HttpRequest, session: Session | undefined): boole
 }
 
 function serveInSession(http: HttpContext, session: Session, request: HttpRequest, response: HttpResponse): void {
-  const { sessions, meter } = http.front;
+  const { front } = http;
   if (request.method === "GET") return handleGet(http, session, request, response);
-  sessions.finish(session, "the client ended the session").then(
+  front.sessions.finish(session, "the client ended the session").then(
     () => response.answer(200, "", ""),
-    (error) => refuse(meter, response, unavailable(error)),
+    (error) => refuse(front, { request, response }, unavailable(error)),
   );
 }
 
-function refuseMethod(http: HttpContext, response: HttpResponse, allow: string): void {
+function refuseMethod(http: HttpContext, refused: Refused, allow: string): void {
   const message = `Method not allowed; use ${allow}`;
-  refuse(http.front.meter, response, {
+  refuse(http.front, refused, {
     status: 405,
     reason: "method",
     code: -32000,

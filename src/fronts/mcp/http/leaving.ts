@@ -22,7 +22,7 @@ export type Leaver = {
 export function sendOn(front: FrontContext, leaver: Leaver): void {
   run(front, leaver).catch((cause) => {
     if (!GatewayError.is(cause)) front.log.error("request failed inside the gateway", { cause });
-    refuse(front.meter, leaver.response, unavailable(cause, leaver.id));
+    refuse(front, leaver, unavailable(cause, leaver.id));
   });
 }
 

@@ -39,7 +39,7 @@ export function handlePost(http: HttpContext, request: HttpRequest, response: Ht
   const refusal = refuseHeaders(request, accepts);
   if (refusal) {
     request.discard();
-    return refuse(front.meter, response, refusal);
+    return refuse(front, { request, response }, refusal);
   }
   request.body(front.config.maxBody, new Post(http, request, response, catalog, accepts));
 }
@@ -84,6 +84,10 @@ class Post implements BodyTaker, Posted {
 
   get headers(): HttpRequest["headers"] {
     return this.#request.headers;
+  }
+
+  get address(): string | undefined {
+    return this.#http.front.config.namesAddresses === true ? this.#request.clientAddress : undefined;
   }
 
   handOver(home: Member): Promise<HopEnd> | undefined {
@@ -158,8 +162,10 @@ class Post implements BodyTaker, Posted {
       const primes = revisionOf(session.protocol)?.primesStreams === true;
       const outlet = new HttpOutlet(this.#http, this.#response, this.#accepts, primes);
       const { traceparent } = this.#request.headers;
+      const { address } = this;
       const exchange = { session, message, outlet, posted: this };
-      return handleRequest(this.#http.front, traceparent === undefined ? exchange : { ...exchange, traceparent });
+      const named = address === undefined ? exchange : { ...exchange, address };
+      return handleRequest(this.#http.front, traceparent === undefined ? named : { ...named, traceparent });
     }
     if (message.kind === "response") takeAnswer(this.#http.front, session, message);
     else takeNotification(this.#http.front, session, message);
@@ -236,7 +242,8 @@ class Post implements BodyTaker, Posted {
     if (session.isEphemeral || revisionOf(session.protocol)?.hasBatches !== true) {
       throw new MessageFault(-32600, "Batches exist only in sessions of protocol version 2025-03-26");
     }
-    handleBatch(this.#http, { session, response: this.#response, accepts: this.#accepts, text });
+    const { address } = this;
+    handleBatch(this.#http, { session, response: this.#response, accepts: this.#accepts, text, address });
   }
 
   #orRefuse(serve: () => void): void {
@@ -275,7 +282,7 @@ class Post implements BodyTaker, Posted {
   }
 
   #refuse(refusal: Refusal): void {
-    refuse(this.#http.front.meter, this.#response, refusal);
+    refuse(this.#http.front, { request: this.#request, response: this.#response }, refusal);
   }
 }
 

@@ -1,5 +1,6 @@
-import type { HttpResponse, Meter } from "../../../contract/index.ts";
+import type { HttpRequest, HttpResponse } from "../../../contract/index.ts";
 import { errorText } from "../../../wire/jsonrpc/index.ts";
+import type { FrontContext } from "../front-context.ts";
 
 /** Why a message was refused before it became a call. `reason` is the metric's label and never a caller's text. */
 export type Refusal = {
@@ -13,9 +14,20 @@ export type Refusal = {
   readonly lines?: string;
 };
 
-export function refuse(meter: Meter, response: HttpResponse, refusal: Refusal): void {
-  meter.count("isthmus_refused_total", refusal.reason);
-  const { id = "null", code, message, data } = refusal;
+/** What is refused, and the way back. */
+export type Refused = { readonly request: HttpRequest; readonly response: HttpResponse };
+
+export function refuse({ meter, log }: FrontContext, { request, response }: Refused, refusal: Refusal): void {
+  const { id = "null", code, message, data, status, reason } = refusal;
+  meter.count("isthmus_refused_total", reason);
+  log.debug("request refused", {
+    status,
+    reason,
+    // Found out only where the line is written.
+    get address() {
+      return request.clientAddress;
+    },
+  });
   const text = errorText(id, data === undefined ? { code, message } : { code, message, data });
-  response.answer(refusal.status, `Content-Type: application/json\r\n${refusal.lines ?? ""}`, text);
+  response.answer(status, `Content-Type: application/json\r\n${refusal.lines ?? ""}`, text);
 }

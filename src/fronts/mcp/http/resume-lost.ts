@@ -5,7 +5,7 @@ import type { Session } from "../../../mechanisms/sessions/index.ts";
 import { errorAnswer } from "../mcp-errors.ts";
 import type { JournalEvent } from "./call-journals.ts";
 import type { HttpContext } from "./http-context.ts";
-import { refuse } from "./refuse.ts";
+import { type Refused, refuse } from "./refuse.ts";
 import { SseStream } from "./sse-stream.ts";
 import { unavailable } from "./unavailable.ts";
 
@@ -17,8 +17,9 @@ export function answerGone({ front }: HttpContext, response: HttpResponse): void
   response.answer(204, "", "");
 }
 
-export function resumeLost(http: HttpContext, session: Session, response: HttpResponse, place: Place): void {
-  resume(http, session, response, place).catch((cause) => refuse(http.front.meter, response, unavailable(cause)));
+export function resumeLost(http: HttpContext, session: Session, exchange: Refused, place: Place): void {
+  const { response } = exchange;
+  resume(http, session, response, place).catch((cause) => refuse(http.front, exchange, unavailable(cause)));
 }
 
 async function resume(http: HttpContext, session: Session, response: HttpResponse, place: Place): Promise<void> {

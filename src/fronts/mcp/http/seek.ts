@@ -39,19 +39,19 @@ export type Errand = {
 export function seek(front: FrontContext, errand: Errand): void {
   run(front, errand).catch((cause) => {
     if (!GatewayError.is(cause)) front.log.error("request failed inside the gateway", { cause });
-    refuse(front.meter, errand.response, unavailable(cause, errand.id));
+    refuse(front, errand, unavailable(cause, errand.id));
   });
 }
 
 async function run(front: FrontContext, errand: Errand): Promise<void> {
-  const { cluster, clock, meter } = front;
+  const { cluster, clock } = front;
   const { response, id } = errand;
   const giveUpAt = clock.now() + (cluster?.leaseMs ?? 0) + GRACE_MS;
   while (!response.isOver) {
     const located = await locate(front, errand);
     if (response.isOver) return;
     if (located.type === "here") return errand.serve(located.session);
-    if (located.type === "nowhere") return refuse(meter, response, { ...NO_SUCH_SESSION, id });
+    if (located.type === "nowhere") return refuse(front, errand, { ...NO_SUCH_SESSION, id });
     if (cluster && (await handOver(cluster, errand, located.home)) === "done") return;
     if (clock.now() >= giveUpAt) throw between();
     await new Promise<void>((resolve) => front.timers.after(POLL_MS, resolve));

@@ -177,12 +177,18 @@ function startCall(context: ModernContext, exchange: ModernExchange, session: Se
   call.began(front.runs.start(about.deferral ? { ...named, mayDefer: true } : named, call), hereOf(exchange));
 }
 
-function originOf({ message, headers }: ModernExchange, session: Session, entry: Entry): Origin {
+function originOf({ message, headers, posted }: ModernExchange, session: Session, entry: Entry): Origin {
   const origin: Origin = { front: "mcp", protocol: session.protocol, requestId: message.id };
   const traceparent = headers?.traceparent;
   const hints = headers && unknownParams(entry, headers);
-  if (traceparent === undefined && !hints) return origin;
-  return { ...origin, ...(traceparent !== undefined && { traceparent }), ...(hints && { hints }) };
+  const address = posted?.address;
+  if (traceparent === undefined && address === undefined && !hints) return origin;
+  return {
+    ...origin,
+    ...(traceparent !== undefined && { traceparent }),
+    ...(address !== undefined && { address }),
+    ...(hints && { hints }),
+  };
 }
 
 function hereOf({ message, meta, outlet, logLevel }: ModernExchange): Here {

@@ -40,7 +40,7 @@ export function seekRound({ front, rounds }: ModernContext, asked: RoundRequest)
       const { text, status } = errorFinal(message.id, callLost(found.call));
       response.answer(status, "Content-Type: application/json\r\n", text);
     },
-    (cause) => refuse(front.meter, response, unavailable(cause, message.id)),
+    (cause) => refuse(front, asked, unavailable(cause, message.id)),
   );
   return true;
 }

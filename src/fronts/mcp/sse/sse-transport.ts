@@ -1,11 +1,11 @@
 /** HTTP+SSE of 2024-11-05: the client listens on one stream and POSTs to the address it is told there. */
 import { randomUUID } from "node:crypto";
 import { checkUtf8, type HttpRequest, type HttpResponse, headerLine, JsonFault } from "../../../contract/index.ts";
-import { Connection } from "../connection.ts";
+import { Connection, type ConnectionOptions } from "../connection.ts";
 import type { FrontContext } from "../front-context.ts";
 import { createGate } from "../http/gate.ts";
 import { refuseAtGate, refuseCatalog } from "../http/http-transport.ts";
-import { refuse } from "../http/refuse.ts";
+import { type Refused, refuse } from "../http/refuse.ts";
 import { SseStream } from "../http/sse-stream.ts";
 import { unavailable } from "../http/unavailable.ts";
 import { Lines } from "./lines.ts";
@@ -25,27 +25,30 @@ export function createSseTransport(front: FrontContext): SseTransport {
   const gate = createGate(front.config);
   const open = new Map<string, Open>();
   const lines = front.cluster?.hop && new Lines(front, front.cluster);
-  const deny = (response: HttpResponse, status: number, reason: string, message: string, lines = "") =>
-    refuse(front.meter, response, { status, reason, code: -32000, message, lines });
+  const deny = (exchange: Refused, status: number, reason: string, message: string, lines = "") =>
+    refuse(front, exchange, { status, reason, code: -32000, message, lines });
 
   function handleStream(request: HttpRequest, response: HttpResponse, catalog: string): void {
     if (refuseAtGate({ front, gate }, request, response)) return;
     if (refuseCatalog(front, request, response, catalog)) return;
     if (request.method !== "GET")
-      return deny(response, 405, "method", "Method not allowed; use GET", headerLine("Allow", "GET"));
-    if (open.size >= MAX_CONNECTIONS) return deny(response, 503, "sessions full", "Too many open streams");
+      return deny({ request, response }, 405, "method", "Method not allowed; use GET", headerLine("Allow", "GET"));
+    if (open.size >= MAX_CONNECTIONS) return deny({ request, response }, 503, "sessions full", "Too many open streams");
     const id = randomUUID();
-    if (!lines) return openStream(id, response, catalog);
+    const address = front.config.namesAddresses === true ? request.clientAddress : undefined;
+    const begin = () => openStream(id, response, { catalog, address });
+    if (!lines) return begin();
     lines.keep(id, catalog).then(
       () => {
         if (response.isOver) lines.drop(id);
-        else openStream(id, response, catalog);
+        else begin();
       },
-      (cause) => refuse(front.meter, response, unavailable(cause)),
+      (cause) => refuse(front, { request, response }, unavailable(cause)),
     );
   }
 
-  function openStream(id: string, response: HttpResponse, catalog: string): void {
+  function openStream(id: string, response: HttpResponse, line: Pick<ConnectionOptions, "catalog" | "address">): void {
+    const { catalog } = line;
     const stream: SseStream = new SseStream(response, front.timers, {
       drained: () => connection.drained(),
       left: () => {
@@ -54,7 +57,7 @@ export function createSseTransport(front: FrontContext): SseTransport {
         connection.close();
       },
     });
-    const connection = new Connection(front, { catalog, write: (text) => stream.send(text, undefined, "message") });
+    const connection = new Connection(front, { ...line, write: (text) => stream.send(text, undefined, "message") });
     open.set(id, { connection, stream, catalog });
     const path = catalog === "" ? "/messages" : `/${encodeURIComponent(catalog)}/messages`;
     stream.send(`${path}?sessionId=${id}`, undefined, "endpoint");
@@ -63,20 +66,22 @@ export function createSseTransport(front: FrontContext): SseTransport {
   function handleMessage(request: HttpRequest, response: HttpResponse, catalog: string): void {
     if (refuseAtGate({ front, gate }, request, response)) return;
     if (request.method !== "POST")
-      return deny(response, 405, "method", "Method not allowed; use POST", headerLine("Allow", "POST"));
+      return deny({ request, response }, 405, "method", "Method not allowed; use POST", headerLine("Allow", "POST"));
     const id = new URLSearchParams(request.url.split("?")[1] ?? "").get("sessionId") ?? "";
     const found = open.get(id);
     const isHere = found?.catalog === catalog;
     if (!isHere && (found || !front.cluster?.hop)) {
       request.discard();
-      return deny(response, 404, "session", "Session not found");
+      return deny({ request, response }, 404, "session", "Session not found");
     }
     request.body(front.config.maxBody, {
       onBody(text) {
-        if (isHere) return receive(found.connection, text, response);
-        pass(id, text, request, response, catalog).catch((cause) => refuse(front.meter, response, unavailable(cause)));
+        if (isHere) return receive(found.connection, text, request, response);
+        pass(id, text, request, response, catalog).catch((cause) =>
+          refuse(front, { request, response }, unavailable(cause)),
+        );
       },
-      onTooLarge: () => deny(response, 413, "body size", "The body is too large"),
+      onTooLarge: () => deny({ request, response }, 413, "body size", "The body is too large"),
     });
   }
 
@@ -92,15 +97,19 @@ export function createSseTransport(front: FrontContext): SseTransport {
     const home = await lines?.find(id, catalog);
     const isStuck = !hop || hop.passed(request) >= MOST_PASSED;
     const end = home && !isStuck ? await hop.forward(request, text, response, home) : undefined;
-    if (end?.type !== "answered" && !response.isOver) deny(response, 404, "session", "Session not found");
+    if (end?.type !== "answered" && !response.isOver) deny({ request, response }, 404, "session", "Session not found");
   }
 
-  function receive(connection: Connection, text: string, response: HttpResponse): void {
+  function receive(connection: Connection, text: string, request: HttpRequest, response: HttpResponse): void {
     try {
       checkUtf8(text);
     } catch (error) {
       if (!(error instanceof JsonFault)) throw error;
-      return refuse(front.meter, response, { status: 400, reason: "parse", code: -32700, message: error.message });
+      return refuse(
+        front,
+        { request, response },
+        { status: 400, reason: "parse", code: -32700, message: error.message },
+      );
     }
     response.answer(202, "Content-Type: text/plain\r\n", "Accepted");
     connection.receive(text);
