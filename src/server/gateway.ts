@@ -1,5 +1,5 @@
 /** The composition root: every part of one gateway, put together by hand. Nothing is opened before it is asked for. */
-import { setTimeout as sleep } from "node:timers/promises";
+import { setTimeout as sleep, setImmediate as turn } from "node:timers/promises";
 import { HOME_HEADER, type HttpRequest, type HttpResponse, type Log, type ProviderStatus } from "../contract/index.ts";
 import { createGate, createMcpFront, type StdioOptions } from "../fronts/mcp/index.ts";
 import { createKernel, type Place } from "../kernel/index.ts";
@@ -77,6 +77,7 @@ export interface Gateway {
 const SETTLE_MS = 5_000;
 const DRAIN_POLL_MS = 20;
 const FAREWELL_MS = 1_000;
+const LINGER_MS = 500;
 /** A store that does not answer must not keep the process from stopping. */
 const HAND_OVER_MS = 2_000;
 /** How many of the last calls are told at once. */
@@ -247,9 +248,15 @@ export function createGateway(initial: Config, { log, env, state }: GatewayOptio
     // answer that its connection is not to be used again.
     const farewell = cluster?.hop ? began + FAREWELL_MS : began;
     while (systemClock.now() < deadline && (isRunning() || systemClock.now() < farewell)) await leaveMore();
-    // What is sent on comes as long as connections are taken: only now can it end.
+    // What is sent on comes as long as connections are taken: only now can it end. Right after the sockets were looked at,
+    // because a connection that nobody has taken yet is reset, with the request that may be on it.
+    await turn();
     http.stopAccepting();
-    while (systemClock.now() < deadline && isAtWork()) await leaveMore();
+    // Requests are still on their way on connections that were kept.
+    const linger = cluster?.hop ? systemClock.now() + LINGER_MS : began;
+    if (!cluster?.hop) http.closeIdle();
+    while (systemClock.now() < deadline && (isAtWork() || systemClock.now() < linger)) await leaveMore();
+    http.closeIdle();
   }
 
   /** Calls run here, or elsewhere for clients that are connected here. */

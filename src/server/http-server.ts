@@ -80,9 +80,14 @@ export class HttpServer {
     this.#listener.leave();
   }
 
-  /** Takes no more connections and closes idle ones; those with an open answer go on. */
+  /** Takes no more connections; those that are there may be used once more. */
   stopAccepting(): void {
     this.#listener.stopAccepting();
+  }
+
+  /** Closes connections that wait for nothing, and from now on each as soon as it does. */
+  closeIdle(): void {
+    this.#listener.closeIdle();
   }
 
   /** Ends what is still open. Safe to call twice. */

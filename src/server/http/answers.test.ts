@@ -6,9 +6,9 @@ async function openRig() {
   const responses: HttpResponse[] = [];
   const rig = await rawRig({ onRequest: (_request, response) => void responses.push(response) });
   const client = rig.client();
-  async function ask(bytes = GET): Promise<HttpResponse> {
+  async function ask(bytes = GET, from = client): Promise<HttpResponse> {
     const count = responses.length;
-    client.write(bytes);
+    from.write(bytes);
     await until(() => responses.length > count);
     return responses[count] as HttpResponse;
   }
@@ -142,12 +142,16 @@ describe("an answer", () => {
 });
 
 describe("stopAccepting", () => {
-  test("closes idle connections, says goodbye with the answers that are outstanding, and lets streams go on", async () => {
+  test("leaves connections open for one more request, until idle ones are closed; streams go on", async () => {
     await using rig = await openRig();
-    const idle = rig.client();
-    await until(() => rig.listener.connections === 2);
+    const [used, idle] = [rig.client(), rig.client()];
+    await until(() => rig.listener.connections === 3);
     const response = await rig.ask();
     rig.listener.stopAccepting();
+    const last = await rig.ask(GET, used);
+    last.answer(200, "", "late");
+    expect(await used.all()).toMatch(/Connection: close\r\n(.*\r\n)*\r\nlate$/);
+    rig.listener.closeIdle();
     expect(await idle.all()).toBe("");
     response.open(200, "");
     response.write("x");
@@ -163,6 +167,7 @@ describe("stopAccepting", () => {
     response.open(200, "");
     response.write("x");
     rig.listener.stopAccepting();
+    rig.listener.closeIdle();
     response.end();
     expect(await rig.peer.all()).toMatch(/0\r\n\r\n$/);
   });

@@ -15,6 +15,8 @@ export interface ConnectionHost {
   readonly dateLine: string;
   readonly tick: number;
   readonly isDraining: boolean;
+  /** No connection stays open that waits for nothing. */
+  readonly closesIdle: boolean;
   readonly limits: ConnectionLimits;
   /** False: nothing may leave or be taken any more on the connections that are there. Absent: always. */
   readonly mayWrite: (() => boolean) | undefined;
@@ -173,8 +175,7 @@ export class HttpConnection implements ExchangeOwner {
     this.#since = this.#host.tick;
     this.#reader.next();
     if (!this.#reader.isIdle || this.#isPeerDone) this.#readOn();
-    // An answer that began before the listener was told to stop did not say that it was the last.
-    else if (this.#host.isDraining) this.#close();
+    else if (this.#host.closesIdle) this.#close();
   }
 
   // Ends

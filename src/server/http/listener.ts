@@ -35,6 +35,7 @@ export class HttpListener implements ConnectionHost {
   dateLine = dateLine();
   tick = 0;
   isDraining = false;
+  closesIdle = false;
   readonly server: Server;
   readonly #options: HttpListenerOptions;
   readonly #max: number;
@@ -109,17 +110,23 @@ export class HttpListener implements ConnectionHost {
     this.isDraining = true;
   }
 
-  /** Takes no more connections and closes idle ones; those with an open answer go on until it ends. */
+  /** Takes no more connections. Those that are there may be used once more: a request may be on its way on any of them. */
   stopAccepting(): void {
     if (this.#closed !== undefined) return;
     this.isDraining = true;
     this.#closed = new Promise((resolve) => this.server.close(() => resolve()));
+  }
+
+  /** Closes connections that wait for nothing, and from now on each as soon as it does. */
+  closeIdle(): void {
+    this.closesIdle = true;
     for (const connection of this.#connections) connection.closeIdle();
   }
 
   /** Ends what is still open. Safe to call twice. */
   async close(): Promise<void> {
     this.stopAccepting();
+    this.closeIdle();
     this.cutAll();
     this.#timer?.cancel();
     await this.#closed;
