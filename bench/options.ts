@@ -1,7 +1,7 @@
 /** The command line, and what `--quick` changes. */
 import { parseArgs } from "node:util";
 
-export const SCENARIOS = ["call", "list", "start", "memory", "flat", "aggregate", "eras", "state"] as const;
+export const SCENARIOS = ["call", "list", "start", "memory", "flat", "aggregate", "eras", "state", "governed"] as const;
 export type Scenario = (typeof SCENARIOS)[number];
 
 export type BenchOptions = {

@@ -1,6 +1,6 @@
 /**
  * Measures Isthmus beside a plain proxy and its peers, all in one run:
- * `node bench/run.ts [--only call,list,start,memory,flat,aggregate,eras,state] [--quick] [--candidates a,b]`. See README.md for the method.
+ * `node bench/run.ts [--only call,list,start,memory,flat,aggregate,eras,state,governed] [--quick] [--candidates a,b]`. See README.md for the method.
  */
 import { CANDIDATES } from "./candidates/index.ts";
 import { LoadProcess } from "./load/load-process.ts";
@@ -13,6 +13,7 @@ import { benchCalls } from "./scenarios/call.ts";
 import { benchEras } from "./scenarios/eras.ts";
 import type { Bench } from "./scenarios/field.ts";
 import { benchFlatness } from "./scenarios/flat.ts";
+import { benchGoverned } from "./scenarios/governed.ts";
 import { benchLists } from "./scenarios/list.ts";
 import { benchMemory } from "./scenarios/memory.ts";
 import { benchStarts } from "./scenarios/start.ts";
@@ -27,6 +28,7 @@ const RUN: Record<Scenario, (bench: Bench) => Promise<void>> = {
   aggregate: benchAggregate,
   eras: benchEras,
   state: benchState,
+  governed: benchGoverned,
 };
 
 async function main(): Promise<void> {

@@ -5,6 +5,7 @@
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { apiGenerator } from "./generators/api.ts";
 import { cliGenerator } from "./generators/cli.ts";
 import { configGenerator } from "./generators/config.ts";
 import { configJsonSchemaGenerator } from "./generators/config-json-schema.ts";
@@ -17,6 +18,7 @@ const generators: readonly Generator[] = [
   errorsGenerator,
   configGenerator,
   configJsonSchemaGenerator,
+  apiGenerator,
   cliGenerator,
   unmappedGenerator,
   outagesGenerator,

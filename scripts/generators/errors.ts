@@ -16,7 +16,7 @@ const RETRY = {
 } as const;
 
 /** Codes that nothing gives yet; they are in the table because fronts must already be able to say them. */
-const NOT_YET: ReadonlySet<string> = new Set<ErrorCode>(["NOT_AUTHENTICATED", "LIMITED"]);
+const NOT_YET: ReadonlySet<string> = new Set<ErrorCode>();
 
 export const errorsGenerator: Generator = {
   name: "errors",

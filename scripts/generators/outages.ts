@@ -9,11 +9,17 @@ const REMARKS: Readonly<Record<StoreName, Partial<Record<Probe, string>>>> = {
       "until the lease is over, sessions go on at their homes; then they are closed, and go on when it is back",
     "call without a session": "nobody else needs to know of it",
     "call with a key": "whether it was made before cannot be known",
+    "call under a rate or a number of places":
+      "refused for two seconds, in case it is only slow; then each process lets through its share: the limit divided by the number of processes there were last, rounded down, at least one; what was taken before is not known, so that all together may let through the capacity of a bucket once more",
+    "call under a budget": "whether it is spent cannot be known",
     "slow call that may be a task": "tasks are in PostgreSQL",
     "poll of an ended task elsewhere": "while it runs: refused, because where it runs cannot be known",
   },
   PostgreSQL: {
     "call with a key": "keys are in Redis",
+    "call under a rate or a number of places":
+      "limits that operators have set stay in force as they were last known; they cannot be changed",
+    "call under a budget": "budgets are in Redis",
     "slow call that may be a task":
       "answered as a plain call when it is done, as no task is made that could not be kept; asked for outright, a task is refused",
     "poll of a task at its home": "that it is over is told when it has been written down",

@@ -51,6 +51,22 @@ export function addClientCommands(program: Command): void {
     .action(async (callId, options) => (await import("./verbs/trace.ts")).trace(callId, options));
 
   program
+    .command("explain")
+    .argument("<principal>", "who would call: a user, or `local`")
+    .argument("<tool>", "the name of a tool, prompt or resource, as list shows it")
+    .description("Says whether somebody may call something, and what every step of the decision says.")
+    .option("--tenant <tenant>", "the caller's tenant; without it, the default one")
+    .option("--client <client>", "which client acts for the user: the hash of its token, or its id")
+    .option("--group <group...>", "a group of the user")
+    .option("--scope <scope...>", "a scope of the token")
+    .option("--server <id>", "the server, where the name is the server's own")
+    .option("--args <json>", "the arguments of the call, for rules that look at them")
+    .addOption(urlOption())
+    .addOption(configOption())
+    .addOption(jsonOption())
+    .action(async (principal, tool, options) => (await import("./verbs/explain.ts")).explain(principal, tool, options));
+
+  program
     .command("complete", { hidden: true })
     .argument("<what>", "tool or server")
     .description("Prints words for a shell that completes.")

@@ -1,8 +1,14 @@
-/** The call that the first run makes by itself, so that a newcomer has seen one. */
+/** The calls that the first run makes by itself, so that a newcomer has seen one, and one that waits to be approved. */
 import { openRunning } from "./client/connect.ts";
+import { objectOf } from "./json.ts";
 import { resultText } from "./output/result-text.ts";
 
-export type DemoCall = { readonly words: string; readonly answer: string };
+export type DemoCall = {
+  readonly words: string;
+  readonly answer: string;
+  /** What waits for somebody's yes; unset where nothing does. */
+  readonly waiting?: string;
+};
 
 const TIMEOUT_MS = 5_000;
 
@@ -12,8 +18,14 @@ export async function makeDemoCall(url: string): Promise<DemoCall | undefined> {
     const running = await openRunning(new URL(url), {}, TIMEOUT_MS);
     if (!running) return undefined;
     const result = await running.client.request("tools/call", { name: "demo.greet", arguments: { name: "Ada" } });
+    const held = await running.client.request("tools/call", { name: "demo.forget", arguments: { name: "Ada" } });
     await running.close();
-    return { words: "call demo.greet name=Ada", answer: resultText(result, true).trim() };
+    const isWaiting = objectOf(held._meta)["x-mcpax-gate"] !== undefined;
+    return {
+      words: "call demo.greet name=Ada",
+      answer: resultText(result, true).trim(),
+      ...(isWaiting && { waiting: "call demo.forget name=Ada" }),
+    };
   } catch {
     return undefined;
   }

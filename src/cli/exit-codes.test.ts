@@ -14,6 +14,7 @@ test("exit codes keep their numbers, because scripts rely on them", () => {
     problems: 8,
     file: 9,
     store: 10,
+    altered: 11,
     interrupted: 130,
   });
 });

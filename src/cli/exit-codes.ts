@@ -11,6 +11,7 @@ export const EXIT_CODES = {
   problems: { code: 8, meaning: "`doctor` found problems." },
   file: { code: 9, meaning: "A file cannot be read, understood or written; nothing was changed." },
   store: { code: 10, meaning: "A store of the gateway cannot be opened or must not be used; nothing was changed." },
+  altered: { code: 11, meaning: "`audit verify`: the audit trail is not what was written." },
   interrupted: { code: 130, meaning: "Ctrl-C; a call that was running has been cancelled." },
 } as const satisfies Record<string, { code: number; meaning: string }>;
 

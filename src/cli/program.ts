@@ -2,11 +2,15 @@
 import { Command, Option } from "commander";
 import { LOG_LEVELS } from "../server/log-level.ts";
 import { VERSION } from "../server/version.ts";
+import { addApprovalCommands } from "./approval-commands.ts";
+import { addAuditCommand } from "./audit-command.ts";
 import { addClientCommands } from "./client-commands.ts";
 import { configOption, jsonOption } from "./common-options.ts";
 import { EXIT_CODES } from "./exit-codes.ts";
 import { addPinCommand } from "./pin-command.ts";
 import { addSetupCommands } from "./setup-commands.ts";
+import { addTokenCommand } from "./token-command.ts";
+import { addVaultCommand } from "./vault-command.ts";
 
 /** `verb`: what was typed. The verbs that serve are started often and by programs: they need to know of no others. */
 export function createProgram(verb?: string): Command {
@@ -41,6 +45,10 @@ export function createProgram(verb?: string): Command {
   if (verb !== "up" && verb !== "stdio") {
     addSetupCommands(program);
     addPinCommand(program);
+    addApprovalCommands(program);
+    addTokenCommand(program);
+    addVaultCommand(program);
+    addAuditCommand(program);
     addClientCommands(program);
   }
 

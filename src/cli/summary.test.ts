@@ -38,13 +38,15 @@ describe("summaryText", () => {
     url,
     servers: [{ id: "demo", status: "ok", tools: 3 }],
     looked: ["a/isthmus.toml"],
-    call: { words: "call demo.greet name=Ada", answer: "Hello, Ada!" },
+    call: { words: "call demo.greet name=Ada", answer: "Hello, Ada!", waiting: "call demo.forget name=Ada" },
   } as const;
 
   test("shows where a config was looked for, a call that was made, and what to type next, when the demo runs", () => {
     const text = summaryText(demo, { ...options, program: "npm run -s isthmus --" });
     expect(text).toMatch(/^No config was found.*\n {2}a\/isthmus.toml\n\nIsthmus listens/);
     expect(text).toContain("A call, just now:\n  isthmus call demo.greet name=Ada\n  Hello, Ada!\n");
+    expect(text).toContain("And one that waits for your yes:\n  isthmus call demo.forget name=Ada\n");
+    expect(text).toMatch(/^ {2}isthmus approve --latest +say yes/m);
     expect(text).toContain("in this folder:\n  alias isthmus='npm run -s isthmus --'\n  isthmus list ");
     expect(Math.max(...text.split("\n").map((line) => line.length))).toBeLessThanOrEqual(80);
   });

@@ -10,6 +10,8 @@ export type Summary = {
   readonly servers: readonly ServerSummary[];
   /** Where a config was looked for, when none was found and the demo runs. */
   readonly looked?: readonly string[];
+  /** How callers are known; unset: nobody is asked. */
+  readonly callers?: readonly string[];
   /** What the demo did by itself. */
   readonly call?: DemoCall;
 };
@@ -23,7 +25,7 @@ export type SummaryOptions = {
 };
 
 export function summaryText(summary: Summary, options: SummaryOptions): string {
-  const { url, servers, looked, call } = summary;
+  const { url, servers, looked, call, callers } = summary;
   const { width } = options;
   return [
     ...(looked
@@ -34,13 +36,15 @@ export function summaryText(summary: Summary, options: SummaryOptions): string {
         ]
       : []),
     `Isthmus listens on ${url}`,
+    ...(callers ? [`Callers are known by ${callers.join(", ")}.`] : []),
     "",
     ...serverLines(servers, width),
     "",
     ...adviceLines(servers, width),
     ...(call ? ["A call, just now:", `  isthmus ${call.words}`, `  ${call.answer}`, ""] : []),
+    ...(call?.waiting ? ["And one that waits for your yes:", `  isthmus ${call.waiting}`, ""] : []),
     `Point an MCP client at ${url} (Streamable HTTP).`,
-    ...(looked ? nextSteps(url, options) : []),
+    ...(looked ? nextSteps(url, options, call?.waiting) : []),
     "Stop with Ctrl-C.",
     "",
   ].join("\n");
@@ -83,11 +87,12 @@ function adviceLines(servers: readonly ServerSummary[], width: number): string[]
   return [...wrap(`"isthmus doctor" says what to do about ${broken.join(", ")}.`, width), ""];
 }
 
-function nextSteps(url: string, { program, width, isFound }: SummaryOptions): string[] {
+function nextSteps(url: string, { program, width, isFound }: SummaryOptions, waiting: string | undefined): string[] {
   const where = isFound ? "" : ` --url ${new URL(url).origin}`;
   const steps: readonly (readonly [command: string, about: string])[] = [
     [`list${where}`, "what can be called"],
     [`call demo.count to=5${where}`, "a call with progress"],
+    ...approvalSteps(where, waiting),
     [`trace${where}`, "how the last calls went"],
     ["import", "take over the servers of other clients"],
   ];
@@ -100,4 +105,13 @@ function nextSteps(url: string, { program, width, isFound }: SummaryOptions): st
   const isAlias = program !== "isthmus";
   const heading = `Try next, in another terminal${isAlias ? " in this folder" : ""}:`;
   return ["", heading, ...(isAlias ? [`  alias isthmus='${program}'`] : []), ...lines, ""];
+}
+
+function approvalSteps(where: string, waiting: string | undefined): (readonly [command: string, about: string])[] {
+  if (waiting === undefined) return [];
+  return [
+    ["operator init", "make the key you approve with, once"],
+    [`approve --latest${where}`, "say yes to the call that waits"],
+    [`${waiting}${where}`, "make it again: now it is done"],
+  ];
 }

@@ -1,4 +1,4 @@
-import { type ConfigFlags, formatListen } from "../server/config/index.ts";
+import { authWays, type ConfigFlags, formatListen, isAuthOn } from "../server/config/index.ts";
 import type { Gateway } from "../server/gateway.ts";
 import { Ending } from "./ending.ts";
 import { onHangup } from "./hangup.ts";
@@ -14,13 +14,15 @@ export async function up(options: ConfigFlags & { readonly json?: boolean }): Pr
   const watch = watchStart({ isQuiet: options.json ?? false });
   const { gateway, log, source, looked } = await startGateway(options, { sink: watch, hasState: true });
   endOnSignals(log, () => gateway.close());
-  const url = `http://${await listen(gateway)}/mcp`;
+  const url = `${gateway.config.gateway.tls ? "https" : "http"}://${await listen(gateway)}/mcp`;
   log.info("listening", { url });
   const follower = gateway.follow(source, (change) => void watch.changed(gateway, change));
   onHangup(() => void follower.reload());
   await watch.settled(gateway);
   const call = looked && (await demoCall(url));
-  const summary = { url, servers: gateway.servers(), ...(looked && { looked }), ...(call && { call }) };
+  const { auth } = gateway.config;
+  const callers = isAuthOn(auth) && { callers: authWays(auth) };
+  const summary = { url, servers: gateway.servers(), ...callers, ...(looked && { looked }), ...(call && { call }) };
   const shown = {
     program: programName(source.env),
     width: outputWidth(),

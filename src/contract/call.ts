@@ -1,8 +1,10 @@
+import type { Decision } from "./decision.ts";
 import type { GatewayError } from "./error.ts";
 import type { Payload } from "./payload.ts";
 import type { TaskRecord } from "./ports.ts";
 import type { Kind } from "./primitive.ts";
-import type { Principal, SessionRef } from "./session.ts";
+import type { Principal } from "./principal.ts";
+import type { SessionRef } from "./session.ts";
 
 export type Target = { readonly provider: string; readonly kind: Kind; readonly name: string };
 
@@ -48,6 +50,10 @@ export interface Call {
   /** The caller can be sent away with a task: a provider that makes one of the call says so with `keepMs`. */
   readonly mayDefer?: boolean;
   readonly life: Life;
+  /** What access has said about it, where that is `confirm`: somebody must say yes before it is made. */
+  readonly confirm?: Decision;
+  /** For a stage that asks its caller something before the call is made. */
+  readonly run?: AskingRun | undefined;
   /** When it passed what; grows while the call runs. */
   readonly timing?: Timing;
   /** Aborts on cancel, deadline and shutdown. Made when first asked for: most calls never need it. */
@@ -63,13 +69,25 @@ export interface Timing {
   readonly sentAt: number;
   /** When the provider first said something; 0 before that. */
   readonly firstAt: number;
+  /** How often it was lost with its provider and sent again. */
+  readonly repeats: number;
+}
+
+/** Where the answers to a stage's own questions come. Until they have, nobody else gets any of this call. */
+export interface AskingRun {
+  onAnswers: ((answers: readonly Answer[]) => void) | undefined;
 }
 
 /** The same call with another input. */
 export function withInput(call: Call, input: Payload): Call {
+  return changedCall(call, { input });
+}
+
+/** The same call with something else about it. */
+export function changedCall(call: Call, changes: Partial<Pick<Call, "input" | "deadline" | "confirm">>): Call {
   return {
     ...call,
-    input,
+    ...changes,
     get signal() {
       return call.signal;
     },

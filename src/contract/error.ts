@@ -42,8 +42,22 @@ export const ERROR_CODES = {
   LIMITED: {
     retry: "later",
     message: "The rate limit of this caller is reached.",
-    cause: "More calls than the configured rate allows.",
-    cure: "Wait for the time given in the answer.",
+    cause:
+      "A limit is reached that is for this call: too many in a time, too many at once, or more than its budget has. Nothing was done.",
+    cure: "Wait for the time given in the answer. Without one a budget is spent, which only the operator of the gateway can raise.",
+  },
+  CONFIRMATION_REQUIRED: {
+    retry: "later",
+    message: "Somebody must approve this call before it is made.",
+    cause:
+      "The tool changes something that cannot be taken back, or a rule of the operator's wants a person to say yes.",
+    cure: "Wait until it is approved (`isthmus approve`), then make the same call again: it joins the approval.",
+  },
+  CONSENT_REQUIRED: {
+    retry: "later",
+    message: "Somebody must let the gateway use this server first.",
+    cause: "The server wants a token of the caller's, and there is none, or it was refused and could not be renewed.",
+    cure: "Open the link in the answer, sign in there, and make the same call again.",
   },
   DEADLINE_PASSED: {
     retry: "caller",

@@ -1,4 +1,5 @@
 /** One HTTP exchange as a front sees it. Text has one character per byte, in both directions. `server` owns the socket. */
+import type { Principal } from "./principal.ts";
 
 export interface HttpRequest {
   readonly method: string;
@@ -10,6 +11,10 @@ export interface HttpRequest {
    * head is the same, so that what is derived from it can be kept in a WeakMap.
    */
   readonly headers: Readonly<Record<string, string | undefined>>;
+  /** Who sends it: set by whoever found out, before any front sees the request. */
+  principal: Principal;
+  /** Whose connection it came on; unset where nobody can know, such as behind a hop. */
+  readonly peer?: HttpPeer | undefined;
   /**
    * Whose request this is, in the one form that an address has: what a proxy says counts only if the operator trusts it. Found
    * out when asked for; undefined once the request is answered or its client gone, and where a process asks for itself.
@@ -20,6 +25,24 @@ export interface HttpRequest {
   /** The body is not wanted. */
   discard(): void;
 }
+
+/** The other end of a connection. */
+export type HttpPeer = {
+  /** An IP address; of a proxy, where there is one. */
+  readonly address: string;
+  /** What it showed in the handshake of TLS; unset: nothing. */
+  readonly certificate?: {
+    /** It was issued by somebody who is trusted to, and is valid. Nothing else of it means anything otherwise. */
+    readonly isTrusted: boolean;
+    readonly subject: Readonly<Record<string, string | readonly string[] | undefined>>;
+    /** Such as `DNS:a.example, URI:spiffe://a`. */
+    readonly alternativeNames: string;
+    /** SHA-256, in hex. */
+    readonly fingerprint: string;
+    /** In ms of everybody's clock. */
+    readonly expiresAt: number;
+  };
+};
 
 export interface BodyTaker {
   onBody(text: string): void;

@@ -1,4 +1,43 @@
+export {
+  APPROVAL_STATES,
+  type Approval,
+  type ApprovalChange,
+  type ApprovalFilter,
+  type ApprovalRows,
+  type ApprovalState,
+  type ConfirmAnswer,
+  type Confirmations,
+  type ConfirmOrder,
+  isOpen,
+} from "./approval.ts";
+export {
+  type ActorType,
+  type AuditEvent,
+  type AuditResult,
+  type AuditTrail,
+  type AuditType,
+  untracked,
+} from "./audit.ts";
+export type {
+  AuditBlock,
+  AuditChange,
+  AuditCheckpoint,
+  AuditHead,
+  AuditPlace,
+  AuditRows,
+  AuditRun,
+  AuditSearch,
+  UnindexedBlock,
+} from "./audit-rows.ts";
 export { type BlobBytes, isBlobId } from "./blob-bytes.ts";
+export type {
+  Block,
+  BlockChange,
+  BlockRows,
+  BlockSubject,
+  Blocks,
+  TokenRevoker,
+} from "./block.ts";
 export {
   type Answer,
   type Ask,
@@ -6,6 +45,7 @@ export {
   type Call,
   type CallEvent,
   type CallReply,
+  changedCall,
   type Life,
   type Next,
   type Origin,
@@ -16,22 +56,29 @@ export {
   type Verb,
   withInput,
 } from "./call.ts";
+export type { Change, DeliveryChange, Policy, PolicyChange, PolicyEntry, PolicyRows } from "./change.ts";
+export { type Decision, EVIDENCE, type Evidence, isEnough } from "./decision.ts";
 export { ERROR_CODES, type ErrorCode, GatewayError } from "./error.ts";
+export type { EventFeed, FeedEvent } from "./event-feed.ts";
 export { armFaultPoints, faultPoint } from "./fault-point.ts";
 export { FlightTable } from "./flight-table.ts";
 export { headerLine } from "./header-line.ts";
 export { HOME_HEADER, type Hop, type HopEnd } from "./hop.ts";
-export type { BodyTaker, HttpRequest, HttpResponse } from "./http.ts";
+export type { BodyTaker, HttpPeer, HttpRequest, HttpResponse } from "./http.ts";
 export { canonicalJson, digestJson } from "./json/canonical.ts";
 export { Members, membersAt } from "./json/members.ts";
 export { JsonFault, Scanner } from "./json/scanner.ts";
 export { checkUtf8, copyText, decodeString, jsonText, stringOf, textOf, textOfBytes } from "./json/text.ts";
-export { COUNTERS, type CounterName, GAUGES, type GaugeName } from "./metrics.ts";
+export { refuseRepeatedKeys } from "./json/unique.ts";
+export { type HeldCharges, type IsHeld, limitedError } from "./limited.ts";
+export { COUNTERS, type CounterName, GAUGES, type GaugeName, HISTOGRAMS, type HistogramName } from "./metrics.ts";
 export { matchesPattern, patternCovers, patternReaches } from "./name-pattern.ts";
 export { joinName, markName, type Naming, RESERVED_CATALOG_IDS, segmentOf, underscoreName } from "./names.ts";
 export type { Notice } from "./notice.ts";
+export type { Checked, Operation, OperationAnswer, OperationContext, Schema, SchemaProblem } from "./operation.ts";
 export { type Frame, type Payload, payload, spliceText } from "./payload.ts";
 export type {
+  Access,
   Attachment,
   CallOrder,
   Catalog,
@@ -43,6 +90,7 @@ export type {
   MappedUris,
   Meter,
   ProviderFacts,
+  Reach,
   Reader,
   Run,
   Runs,
@@ -56,6 +104,18 @@ export type {
   ViewList,
 } from "./ports.ts";
 export { LISTED_KINDS, type ListedKind, type Offer, type PinRemark, type Primitive, type Scope } from "./primitive.ts";
+export {
+  ANONYMOUS,
+  DEFAULT_TENANT,
+  hasRole,
+  type Identity,
+  identityOf,
+  LOCAL,
+  PEER,
+  type Principal,
+  ROLES,
+  type Role,
+} from "./principal.ts";
 export type { Departure, Host, Provider, ProviderState, ProviderStatus } from "./provider.ts";
 export type {
   BlobFacts,
@@ -66,23 +126,41 @@ export type {
   TaskRow,
   TaskRows,
 } from "./records.ts";
-export type { Principal, SessionRef } from "./session.ts";
-export type {
-  Admission,
-  Admitted,
-  CallLedger,
-  Channel,
-  Entries,
-  LogBounds,
-  LogItem,
-  Logs,
-  Member,
-  Membership,
-  OpenCall,
-  OwnedEntry,
-  Settlement,
-  SharedState,
+export type { SessionRef } from "./session.ts";
+export {
+  type Admission,
+  type Admitted,
+  type CallLedger,
+  type Channel,
+  type Charge,
+  type Counters,
+  type Debit,
+  type Entries,
+  LIMIT_LEVELS,
+  type Limited,
+  type LimitLevel,
+  type LogBounds,
+  type LogItem,
+  type Logs,
+  type Member,
+  type Membership,
+  type OpenCall,
+  type OwnedEntry,
+  type Settlement,
+  type SharedState,
+  type SlotClaim,
 } from "./shared-state.ts";
+export type { TokenChange, TokenRow, TokenRows } from "./token.ts";
 export { formatTraceparent, parseTraceparent } from "./trace-context.ts";
 export { parseBytes, parseDurationMs } from "./units.ts";
+export type { CredentialHolder, Refusal, UpstreamCredentials } from "./upstream-credentials.ts";
 export type { UpstreamMemory, UpstreamRecall } from "./upstream-memory.ts";
+export type {
+  KeyProvider,
+  RiskClass,
+  UpstreamToken,
+  UpstreamTokenChange,
+  UpstreamTokenFilter,
+  UpstreamTokenRow,
+  UpstreamTokenRows,
+} from "./upstream-token.ts";

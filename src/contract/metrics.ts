@@ -1,6 +1,10 @@
 /** Every counter the gateway has: its name, what it counts, and its one label. A label never holds a caller's text. */
 export const COUNTERS = {
   isthmus_calls_total: { help: "Finished calls by outcome (ok, fault, or an error code).", label: "code" },
+  isthmus_stage_ends_total: {
+    help: "Calls that never reached their provider, by the stage that ended them.",
+    label: "stage",
+  },
   isthmus_events_dropped_total: {
     help: "Progress and log events dropped because nobody read them in time.",
     label: "type",
@@ -8,6 +12,7 @@ export const COUNTERS = {
   isthmus_events_late_total: { help: "Events of a provider that came after its call had ended.", label: "provider" },
   isthmus_notices_dropped_total: { help: "Notifications that could not be tied to a client.", label: "reason" },
   isthmus_refused_total: { help: "Messages refused before they became calls.", label: "reason" },
+  isthmus_api_requests_total: { help: "Requests to the API, by the status of their answers.", label: "status" },
   isthmus_config_reloads_total: { help: "Attempts to take over a changed config (ok or refused).", label: "outcome" },
   isthmus_upstream_starts_total: { help: "Upstream sessions and processes started.", label: "provider" },
   isthmus_breaker_opens_total: {
@@ -25,10 +30,29 @@ export const COUNTERS = {
     help: "Tries to send a message that must arrive, by outcome (sent, retried, failed, expired).",
     label: "outcome",
   },
+  isthmus_approvals_total: {
+    help: "Steps of calls that wait for a yes (waiting, approved, denied, expired, withdrawn, consumed), and refused proofs.",
+    label: "state",
+  },
+  isthmus_audit_dropped_total: {
+    help: "Audit events that could not be kept, or not be given on (spool, file, otlp, webhook).",
+    label: "place",
+  },
   isthmus_spans_dropped_total: { help: "Spans of traces that could not be exported.", label: "reason" },
 } as const satisfies Record<string, { help: string; label: string }>;
 
 export type CounterName = keyof typeof COUNTERS;
+
+/** Every duration that is measured, in seconds, and its one label. */
+export const HISTOGRAMS = {
+  isthmus_call_duration_seconds: { help: "How long calls took, from their first stage to their end.", label: "front" },
+  isthmus_stage_duration_seconds: {
+    help: "How long calls were in each stage on their way in, and with their provider.",
+    label: "stage",
+  },
+} as const satisfies Record<string, { help: string; label: string }>;
+
+export type HistogramName = keyof typeof HISTOGRAMS;
 
 /** Every gauge, read when /metrics is asked for. */
 export const GAUGES = {
@@ -40,6 +64,7 @@ export const GAUGES = {
   isthmus_pins_pending: "Tools and prompts that have changed since they were pinned and are not accepted.",
   isthmus_shared_state_up: "1 while the store of sessions and open calls answers.",
   isthmus_database_up: "1 while the store of tasks and deliveries answers.",
+  isthmus_members: "Processes of this gateway, as last known; 1 where no limit depends on it.",
   isthmus_config_stale: "1 while the config on disk was refused and an older one is in force.",
 } as const satisfies Record<string, string>;
 

@@ -60,6 +60,7 @@ export const RESERVED_CATALOG_IDS: readonly string[] = [
   "macp",
   "api",
   "openapi.json",
+  "oauth",
   "healthz",
   "readyz",
   "metrics",

@@ -2,8 +2,9 @@ import type { Answer, Ask, Call, CallEvent, CallReply, Life, Target, Verb } from
 import type { Notice } from "./notice.ts";
 import type { Payload } from "./payload.ts";
 import type { ListedKind, Primitive } from "./primitive.ts";
+import type { Principal } from "./principal.ts";
 import type { Departure, ProviderState, ProviderStatus } from "./provider.ts";
-import type { Principal, SessionRef } from "./session.ts";
+import type { SessionRef } from "./session.ts";
 
 /** Time that only goes forward, in ms. */
 export interface Clock {
@@ -45,6 +46,8 @@ export type Span = {
   readonly startMs: number;
   readonly endMs: number;
   readonly attributes: Readonly<Record<string, string>>;
+  /** What it passed on its way. */
+  readonly events?: readonly { readonly name: string; readonly atMs: number }[];
   /** The code it failed with. */
   readonly error?: string;
 };
@@ -62,6 +65,8 @@ export interface Entry {
   readonly primitive: Primitive;
   /** URIs that this view shows otherwise than the provider knows them; absent where there are none. */
   readonly uris?: MappedUris | undefined;
+  /** The template by which a URI was found that nobody lists. */
+  readonly template?: Target | undefined;
 }
 
 /** URIs of one provider that another in the view has as well: they are shown with something before them. */
@@ -82,8 +87,11 @@ export interface View {
   /** What clients are told instead of the providers' own instructions. */
   readonly instructions?: string | undefined;
   list(kind: ListedKind): ViewList;
-  /** By the name this view shows; resources by exact URI, then by template, then by the one provider that owns the scheme. */
-  resolve(kind: ListedKind, name: string): Entry | undefined;
+  /**
+   * By the name this view shows; resources by exact URI, then by template, then by the one provider that owns the scheme.
+   * `by`: who wants to call it. What they may not see is on record then.
+   */
+  resolve(kind: ListedKind, name: string, by?: Principal): Entry | undefined;
   /** A target for what has no primitive (an unknown method, a task): the provider itself. */
   raw(provider: string, method: string): Entry | undefined;
 }
@@ -109,10 +117,30 @@ export type ProviderFacts = {
   readonly about?: ProviderState["about"];
 };
 
+/** What one caller may reach. Equal keys reach the same, so that callers who may do the same share their views. */
+export interface Reach {
+  readonly key: string;
+  reaches(entry: Entry, catalog: string): boolean;
+  /** Whether anything of it can be reached. */
+  reachesProvider(provider: string, catalog: string): boolean;
+  /** Whether methods that nobody here knows may go to a provider; they cannot be judged. */
+  readonly hasRaw: boolean;
+  /** What is not reached cannot be told from what is not there; otherwise it is found, and refused when it is called. */
+  readonly conceals: boolean;
+  /** Somebody wanted what is not reached. */
+  refused(entry: Entry, catalog: string, by: Principal): void;
+}
+
+/** Decides what callers see. Its decisions may change; whoever holds a view does not see that, so none is kept for long. */
+export interface Access {
+  /** Undefined: everything there is. */
+  reachOf(principal: Principal): Reach | undefined;
+}
+
 export interface Catalog {
   has(catalog: string): boolean;
-  /** The view of a session that has been entered, or what everybody sees. */
-  view(catalog: string, session?: SessionRef): View;
+  /** What this caller may see: in a session that has been entered, or of what everybody is offered. */
+  view(catalog: string, principal: Principal, session?: SessionRef): View;
   /** Waits until what this session sees is ready: bounded, so that a slow server delays nobody for long. */
   enter(catalog: string, session?: SessionRef): Promise<void>;
   /** A client lists: providers that do not tell of changes may look whether there are any. Nobody waits for it. */

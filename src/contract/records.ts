@@ -1,3 +1,10 @@
+import type { ApprovalRows } from "./approval.ts";
+import type { AuditRows } from "./audit-rows.ts";
+import type { BlockRows } from "./block.ts";
+import type { Change, PolicyRows } from "./change.ts";
+import type { TokenRows } from "./token.ts";
+import type { UpstreamTokenRows } from "./upstream-token.ts";
+
 /**
  * What is kept in tables for as long as it is worth something. Implemented on SQLite and PostgreSQL; one contract suite runs
  * on both. Every method is one transaction and resolves when it is durable; it rejects with STATE_UNAVAILABLE.
@@ -6,6 +13,14 @@ export interface Records {
   readonly tasks: TaskRows;
   readonly deliveries: DeliveryRows;
   readonly blobs: BlobRows;
+  readonly policy: PolicyRows;
+  readonly audit: AuditRows;
+  readonly approvals: ApprovalRows;
+  readonly tokens: TokenRows;
+  readonly blocks: BlockRows;
+  readonly upstreamTokens: UpstreamTokenRows;
+  /** All of them or none. False, and nothing is written: one that must find its row as it was did not. */
+  write(changes: readonly Change[]): Promise<boolean>;
   readonly isUp: boolean;
   onHealth(listener: (isUp: boolean) => void): () => void;
   close(): Promise<void>;

@@ -1,7 +1,5 @@
 import type { Payload } from "./payload.ts";
-
-/** Who calls. `caller` appears only in prose. */
-export type Principal = { readonly id: string };
+import type { Principal } from "./principal.ts";
 
 /** What of a client session matters below the front: who it is and what it said it can do. */
 export interface SessionRef {
@@ -16,6 +14,8 @@ export interface SessionRef {
   readonly canBeAsked: boolean;
   /** No way back to this client outside the answer of a call: nothing may be asked, nothing is pushed. */
   readonly isEphemeral: boolean;
+  /** No client is told its id: several may share it, and each process has its own. */
+  readonly isUnnamed?: boolean;
   /** Another process of this gateway, on behalf of all its clients: it never has an upstream session of its own. */
   readonly isPeer?: boolean;
 }

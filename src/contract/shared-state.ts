@@ -104,23 +104,79 @@ export type Admission = {
   readonly once?: { readonly key: string; readonly digest: string; readonly ttlMs: number };
   /** How long it may run; its record is forgotten some time after that. */
   readonly ttlMs: number;
+  /** Taken together, or not at all, where the call is let in; a repeat of a named call is not charged. */
+  readonly debits?: readonly Debit[] | undefined;
+  /** Held until it is settled, or its process is gone. */
+  readonly slots?: readonly SlotClaim[] | undefined;
 };
 
+/** In this order the one that refuses is named. */
+export const LIMIT_LEVELS = ["primitive", "user", "client", "tenant", "server", "global"] as const;
+export type LimitLevel = (typeof LIMIT_LEVELS)[number];
+
+/**
+ * Tokens out of a bucket, which is full where it was never used. Times run on the store's clock. All are whole numbers, so
+ * that nothing is won or lost by rounding however long a bucket is used; `capacity` times `periodMs` is below 2 to the 53.
+ */
+export type Debit = {
+  readonly key: string;
+  readonly level: LimitLevel;
+  readonly capacity: number;
+  /** Default 1. */
+  readonly amount?: number;
+  /** So many come back in each `periodMs`, one after the other; 0: none does, it is a budget. */
+  readonly refill: number;
+  readonly periodMs: number;
+  /** How long a bucket that nobody uses is remembered; at least as long as it takes to fill. */
+  readonly ttlMs: number;
+};
+
+/** A place among so many that run at once. */
+export type SlotClaim = { readonly key: string; readonly level: LimitLevel; readonly max: number };
+
+/** What one call takes: all of it or nothing. Both lists in the order of the levels. */
+export type Charge = {
+  readonly call: string;
+  readonly member: string;
+  readonly debits?: readonly Debit[] | undefined;
+  readonly slots?: readonly SlotClaim[] | undefined;
+};
+
+/** Nothing was taken: the bucket is empty, or all places are. `retryMs` unset: nobody knows when. */
+export type Limited = {
+  readonly type: "limited";
+  readonly of: "bucket" | "places";
+  readonly level: LimitLevel;
+  readonly key: string;
+  readonly retryMs?: number;
+};
+
+/** Buckets and places of a process that counts for itself: it need not wait to know. */
+export interface Counters {
+  take(charge: Charge): Limited | undefined;
+  /** Gives back the places of a call. */
+  free(call: string, slots: readonly SlotClaim[]): void;
+}
+
 export type Admitted =
-  /** It may go; without `once` there is no other answer. */
+  /** It may go; without `once` and without a charge there is no other answer. */
   | { readonly type: "open" }
   /** It was made before, and this was the answer. */
   | { readonly type: "done"; readonly answer: string }
   /** It is being made, by that call. */
   | { readonly type: "running"; readonly call: string; readonly home: Member }
-  /** It was begun by a process that is gone, and nobody knows how it ended. */
+  /** It was begun by a process that is gone, and nobody knows how it ended. Once told, it stays so: a later settlement is void. */
   | { readonly type: "lost"; readonly call: string }
   /** The same name was given to something else. */
-  | { readonly type: "mismatch" };
+  | { readonly type: "mismatch" }
+  | Limited;
 
 export type Settlement = {
   readonly call: string;
   readonly session?: string;
+  readonly member?: string;
+  /** The places it held, which are those of `member`. */
+  readonly slots?: readonly SlotClaim[] | undefined;
   /** `answer` absent: it is forgotten, and may be made again. */
   readonly once?: { readonly key: string; readonly answer?: string; readonly ttlMs: number };
 };
@@ -136,6 +192,10 @@ export type OpenCall = {
 export interface CallLedger {
   admit(admission: Admission): Promise<Admitted>;
   settle(settlement: Settlement): Promise<void>;
+  /** The third trip of a call that was held: it takes now what it did not take when it was admitted. */
+  charge(charge: Charge): Promise<Limited | undefined>;
+  /** Where buckets and places are in this process, so that a decision needs no trip. Unset: other processes have them, too. */
+  readonly counters?: Counters;
   /** Calls of a session that were not settled. */
   openOf(session: string): Promise<readonly OpenCall[]>;
 }

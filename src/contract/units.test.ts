@@ -8,6 +8,7 @@ describe("parseDurationMs", () => {
     ["30 s", 30_000],
     ["2m", 120_000],
     ["1.5h", 5_400_000],
+    ["30d", 2_592_000_000],
     ["0s", 0],
   ])("reads %s", (text, ms) => {
     expect(parseDurationMs(text)).toBe(ms);

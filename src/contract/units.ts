@@ -1,9 +1,9 @@
 /** Durations and sizes as a config writes them. In code they are always `…Ms` and `…Bytes`. */
 
-const DURATION = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
+const DURATION = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const SIZE = { B: 1, KB: 1_000, MB: 1_000_000, KiB: 1_024, MiB: 1_048_576, GiB: 1_073_741_824 } as const;
 
-/** "500ms", "30s", "2m", "1.5h" in ms; undefined for anything else. */
+/** "500ms", "30s", "2m", "1.5h", "30d" in ms; undefined for anything else. */
 export function parseDurationMs(text: string): number | undefined {
   return parseAmount(text, DURATION);
 }

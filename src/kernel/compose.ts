@@ -5,7 +5,7 @@ import type { LiveCall } from "./runs/live-call.ts";
  * Runs stages left to right around `last`. The one place that knows about order; it notes when a call comes to each.
  */
 export function compose(stages: readonly Stage[], last: Next, clock: Clock): Next {
-  const names = [...stages.map(({ name }) => name), last.name];
+  const names = [...stages, last].map(nameOf);
   const end: Next = (call, out) => {
     timingOf(call).enter(clock.now(), names);
     return last(call, out);
@@ -16,6 +16,11 @@ export function compose(stages: readonly Stage[], last: Next, clock: Clock): Nex
       return stage(call, out, next);
     };
   }, end);
+}
+
+/** As it was written: a bundler puts a number behind what two files call alike. */
+function nameOf({ name }: Stage | Next): string {
+  return name.replace(/\d+$/, "");
 }
 
 function timingOf(call: Call): LiveCall["timing"] {

@@ -77,7 +77,7 @@ class Attempt implements Out, RunControl {
   constructor(parts: AttemptParts) {
     this.#parts = parts;
     this.#tries = parts.tries;
-    this.#timeLeft = parts.call.deadline - parts.options.clock.now();
+    this.#timeLeft = parts.run.extensionMs ?? parts.call.deadline - parts.options.clock.now();
   }
 
   /** Waits in line for a slot. A call that waits can still be cancelled: its signal leaves the line. */
@@ -135,7 +135,10 @@ class Attempt implements Out, RunControl {
   readonly #onThrown = (thrown: unknown): void => {
     const error = GatewayError.from(thrown);
     const mayRepeat = error.code === "OUTCOME_UNKNOWN" && !this.#hasWritten && !this.#isEnded;
-    if (mayRepeat && --this.#tries > 0) return this.#try();
+    if (mayRepeat && --this.#tries > 0) {
+      (this.#parts.run.call as LiveCall).timing.repeats++;
+      return this.#try();
+    }
     this.#fail(error);
     this.#done();
   };

@@ -6,6 +6,7 @@ import {
   type CallEvent,
   GatewayError,
   type Life,
+  LOCAL,
   payload,
   type Reader,
   type SessionRef,
@@ -280,7 +281,7 @@ describe("dispatch", () => {
 describe("the catalog", () => {
   test("shows several providers under their segments, in file order [AX-071] [AX-072]", async () => {
     const { kernel } = await testKernel([new ScriptedProvider("b", ["x"]), new ScriptedProvider("a", ["y.z"])]);
-    const list = kernel.catalog.view("").list("tool");
+    const list = kernel.catalog.view("", LOCAL).list("tool");
     expect(JSON.parse(`[${list.slice(0, list.count)}]`).map((tool: { name: string }) => tool.name)).toEqual([
       "b.x",
       "a.y_z",
@@ -289,25 +290,29 @@ describe("the catalog", () => {
 
   test("finds a call's provider by the full name [AX-074]", async () => {
     const { kernel } = await testKernel([new ScriptedProvider("b", ["x"]), new ScriptedProvider("a", ["x"])]);
-    expect(kernel.catalog.view("").resolve("tool", "a.x")?.target).toEqual({ provider: "a", kind: "tool", name: "x" });
-    expect(kernel.catalog.view("").resolve("tool", "x")).toBeUndefined();
+    expect(kernel.catalog.view("", LOCAL).resolve("tool", "a.x")?.target).toEqual({
+      provider: "a",
+      kind: "tool",
+      name: "x",
+    });
+    expect(kernel.catalog.view("", LOCAL).resolve("tool", "x")).toBeUndefined();
   });
 
   test("serves each provider's id as a catalog with its own names", async () => {
     const { kernel } = await testKernel([new ScriptedProvider("b", ["x"]), new ScriptedProvider("a", ["y.z"])]);
     expect(kernel.catalog.has("a")).toBe(true);
-    expect(kernel.catalog.view("a").resolve("tool", "y.z")?.target).toEqual({
+    expect(kernel.catalog.view("a", LOCAL).resolve("tool", "y.z")?.target).toEqual({
       provider: "a",
       kind: "tool",
       name: "y.z",
     });
-    expect(kernel.catalog.view("a").resolve("tool", "a.y_z")).toBeUndefined();
+    expect(kernel.catalog.view("a", LOCAL).resolve("tool", "a.y_z")).toBeUndefined();
   });
 
   test("keeps two names apart that a segment would map to one", async () => {
     const { kernel } = await testKernel([new ScriptedProvider("a", ["x.y", "x/y"])]);
-    expect(kernel.catalog.view("").resolve("tool", "a.x_y")?.target.name).toBe("x.y");
-    expect(kernel.catalog.view("").resolve("tool", "a.x_y_2")?.target.name).toBe("x/y");
+    expect(kernel.catalog.view("", LOCAL).resolve("tool", "a.x_y")?.target.name).toBe("x.y");
+    expect(kernel.catalog.view("", LOCAL).resolve("tool", "a.x_y_2")?.target.name).toBe("x/y");
   });
 
   test("gives a session its own offers and everybody else the shared ones", async () => {
@@ -317,18 +322,18 @@ describe("the catalog", () => {
     provider.scope = (async () => "session:s1") as unknown as typeof provider.scope;
     provider.host?.offer("session:s1", [{ kind: "tool", primitives: [toolNamed("own")], extras: "" }]);
     await kernel.catalog.enter("", session);
-    expect(kernel.catalog.view("", session).resolve("tool", "p.own")).toBeDefined();
-    expect(kernel.catalog.view("").resolve("tool", "p.own")).toBeUndefined();
+    expect(kernel.catalog.view("", LOCAL, session).resolve("tool", "p.own")).toBeDefined();
+    expect(kernel.catalog.view("", LOCAL).resolve("tool", "p.own")).toBeUndefined();
     kernel.catalog.leave(session);
-    expect(kernel.catalog.view("", session).resolve("tool", "p.own")).toBeUndefined();
+    expect(kernel.catalog.view("", LOCAL, session).resolve("tool", "p.own")).toBeUndefined();
   });
 
   test("keeps a list the same object while only states change", async () => {
     const provider = new ScriptedProvider("p", ["tool"]);
     const { kernel } = await testKernel([provider, new ScriptedProvider("q", ["other"])]);
-    const before = kernel.catalog.view("").list("tool");
+    const before = kernel.catalog.view("", LOCAL).list("tool");
     provider.host?.state({ status: "unreachable", message: "gone" });
-    const after = kernel.catalog.view("");
+    const after = kernel.catalog.view("", LOCAL);
     expect(after.list("tool")).toBe(before);
     expect(after.providers[0]).toMatchObject({ status: "unreachable", message: "gone" });
   });
@@ -336,16 +341,16 @@ describe("the catalog", () => {
   test("shows callers of an older dialect their own entries, under the same names and in the same order", async () => {
     const provider = new ScriptedProvider("p", ["a", "b"]);
     const { kernel } = await testKernel([provider, new ScriptedProvider("q", ["c"])]);
-    const list = kernel.catalog.view("").list("tool");
+    const list = kernel.catalog.view("", LOCAL).list("tool");
     expect(list.older).toBe(list);
     const older = payload('{"name":"b","old":true}');
     const primitives = [toolNamed("a"), { ...toolNamed("b"), older }];
     provider.host?.offer("shared", [{ kind: "tool", primitives, extras: "" }]);
-    const changed = kernel.catalog.view("").list("tool");
+    const changed = kernel.catalog.view("", LOCAL).list("tool");
     expect(changed.slice(1, 2)).not.toContain("old");
     expect(changed.older.slice(1, 2)).toBe('{"name":"p.b","old":true}');
     expect([changed.older.slice(0, 1), changed.older.slice(2, 3)]).toEqual([changed.slice(0, 1), changed.slice(2, 3)]);
-    expect(kernel.catalog.view("q").list("tool").older).toBe(kernel.catalog.view("q").list("tool"));
+    expect(kernel.catalog.view("q", LOCAL).list("tool").older).toBe(kernel.catalog.view("q", LOCAL).list("tool"));
   });
 
   test("does not wait for a slow provider beyond its patience", async () => {
@@ -362,7 +367,7 @@ describe("the catalog", () => {
     expect(hasEntered).toBe(false);
     time.advance(2_001);
     await entering;
-    expect(kernel.catalog.view("").list("tool").count).toBe(1);
+    expect(kernel.catalog.view("", LOCAL).list("tool").count).toBe(1);
     // Whoever comes now does not wait for it again.
     await kernel.catalog.enter("");
   });

@@ -1,20 +1,24 @@
 /** The waist put together: providers below, fronts above, and nothing here that knows a protocol. */
 import {
+  type Access,
   type Catalog,
   type Clock,
   type Entry,
   GatewayError,
   type Host,
+  LISTED_KINDS,
   type Log,
   type MappedUris,
   type Meter,
   type Payload,
   type Provider,
   type ProviderStatus,
+  type Run,
   type Runs,
   type Sessions,
   type Stage,
   type Timers,
+  type View,
 } from "../contract/index.ts";
 import { LiveCatalog } from "./catalog/catalog.ts";
 import { ChangeFeed } from "./catalog/change-feed.ts";
@@ -42,8 +46,12 @@ export type KernelOptions = {
   readonly stages: readonly StageFactory[];
   /** Puts mapped URIs into whatever of a list entry leads to them. */
   readonly mapLinks?: (definition: Payload, uris: MappedUris) => Payload;
+  /** Who may see what; unset: everybody everything. */
+  readonly access?: Access;
   /** Looks at what providers offer before anybody sees it. */
   readonly screen?: OfferScreen;
+  /** A provider is `ok` now, or is not any more. */
+  readonly onReached?: (provider: string, status: ProviderStatus) => void;
   readonly journal?: JournalLimits;
   readonly keepMs?: number;
   /** Where tasks of providers outlive this process; unset: they do not. */
@@ -74,12 +82,22 @@ export interface Kernel {
    * provider keeps the one it has. Others are taken out: calls on them may end within `drainMs`, then they are closed.
    */
   rearrange(places: readonly Place[], drainMs: number): Rearranged;
+  /** Whatever decides which stages a primitive needs has changed: pipelines are made anew with the next call. */
+  compileAgain(): void;
+  /** Callers may reach something else than before: pipelines are made anew, and whoever sees another list now is told. */
+  reachChanged(): void;
   /** What was screened once is judged anew: the screen has learned something. */
   screenAgain(): void;
+  /** What there is in a catalog, whoever may see it: for operators, never for callers. */
+  whole(catalog: string): View;
+  /** Every primitive that is offered to everybody. */
+  offered(): readonly Entry[];
   /** Opens every provider side by side. Resolves when each has offered or failed once. */
   open(signal: AbortSignal): Promise<void>;
   /** Cancels what runs, then closes the providers in reverse order. Safe to call twice. */
   close(): Promise<void>;
+  /** The calls that have not ended. */
+  openRuns(): readonly Run[];
   ready(): { isReady: boolean; servers: Record<string, ProviderStatus> };
   stats(): { open: number; kept: number; keptBytes: number; tasks: number; upstreams: number };
 }
@@ -112,6 +130,13 @@ export function createKernel(options: KernelOptions): Kernel {
   const dispatchOnce = dispatch(false);
   const dispatchTwice = dispatch(true);
   const pipelines = new Pipelines(clock);
+  const compiler = {
+    generation: 0,
+    compile(entry: Entry) {
+      const stages = options.stages.map((make) => make(entry)).filter((stage) => stage !== undefined);
+      return pipelines.of(stages, entry.primitive.repeatable ? dispatchTwice : dispatchOnce);
+    },
+  };
   const changes = new ChangeFeed(timers, sessions);
   const catalog = new LiveCatalog({
     clock,
@@ -120,10 +145,8 @@ export function createKernel(options: KernelOptions): Kernel {
     onNameTaken: (taken) => log.warn("name in a catalog is taken", taken),
     onHeld: (kind, name) => log.warn("call to what is held back", { kind, name }),
     ...(options.mapLinks && { mapLinks: options.mapLinks }),
-    compile: (entry) => {
-      const stages = options.stages.map((make) => make(entry)).filter((stage) => stage !== undefined);
-      return pipelines.of(stages, entry.primitive.repeatable ? dispatchTwice : dispatchOnce);
-    },
+    ...(options.access && { access: options.access }),
+    compiler,
     ...(options.patienceMs !== undefined && { patienceMs: options.patienceMs }),
   });
 
@@ -133,13 +156,21 @@ export function createKernel(options: KernelOptions): Kernel {
         catalog.offer(mount, scope, screenOffers(options.screen, { catalog, mount, scope, offers }));
     },
     notice: (notice) => sessions.notice(notice),
-    ask: (session, ask, signal) => sessions.ask(session, ask, signal),
+    // Its session with the client may be older than what the client may reach now.
+    ask: (session, ask, signal) =>
+      catalog.reaches(mount, session)
+        ? sessions.ask(session, ask, signal)
+        : Promise.reject(
+            new GatewayError("NOT_ALLOWED", { message: "The client has nothing to do with this server." }),
+          ),
     state: (state) => {
       if (mount.isLeaving) return;
       if (state.status !== mount.facts.status || state.message !== mount.facts.message) {
         const write = state.status === "ok" ? log.info : log.warn;
         write.call(log, "provider state", { provider: mount.provider.id, status: state.status, reason: state.message });
       }
+      if ((state.status === "ok") !== (mount.facts.status === "ok"))
+        options.onReached?.(mount.provider.id, state.status);
       if (state.status === "ok") mount.breaker.hurry();
       else if (mount.facts.status === "ok") options.screen?.lost(mount.provider.id);
       catalog.state(mount, state);
@@ -198,6 +229,16 @@ export function createKernel(options: KernelOptions): Kernel {
       catalog.add(mount);
     },
     arrange: (arrangement) => catalog.arrange(arrangement),
+    compileAgain() {
+      compiler.generation++;
+    },
+    whole: (id) => catalog.whole(id),
+    offered: () =>
+      LISTED_KINDS.flatMap((kind) => catalog.whole("").layout.entries(kind)).filter((entry) => entry !== undefined),
+    reachChanged() {
+      compiler.generation++;
+      catalog.reachChanged();
+    },
     screenAgain: () => screenAgain(options.screen, catalog, mounts.all),
     async open(signal) {
       const abort = () => {
@@ -239,6 +280,7 @@ export function createKernel(options: KernelOptions): Kernel {
       isReady: mounts.all.every((mount) => mount.isSettled),
       servers: Object.fromEntries(mounts.all.map((mount) => [mount.provider.id, mount.facts.status])),
     }),
+    openRuns: () => runs.openAll(),
     stats: () => ({
       ...runs.stats(),
       upstreams: [...mounts.all, ...mounts.leaving].reduce((sum, { provider }) => sum + provider.upstreamCount(), 0),

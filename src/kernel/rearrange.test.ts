@@ -3,6 +3,7 @@ import { ScriptedProvider, toolNamed } from "../../tests/kit/scripted-provider.t
 import { flush, testKernel } from "../../tests/kit/test-kernel.ts";
 import {
   type CallEvent,
+  LOCAL,
   type Notice,
   type Provider,
   payload,
@@ -31,7 +32,7 @@ function place(id: string, provider?: Provider, timeoutMs = 60_000): Place {
 }
 
 function toolNames(kernel: Kernel): string[] {
-  const list = kernel.catalog.view("").list("tool");
+  const list = kernel.catalog.view("", LOCAL).list("tool");
   return (JSON.parse(`[${list.slice(0, list.count)}]`) as { name: string }[]).map(({ name }) => name);
 }
 
@@ -57,7 +58,7 @@ describe("rearrange", () => {
     expect(kernel.ready().servers).toEqual({ fresh: "ok", kept: "ok" });
     expect([gone.isClosed, kept.isClosed]).toEqual([true, false]);
     expect(kernel.catalog.has("gone")).toBe(false);
-    expect(kernel.catalog.view("gone").list("tool").count).toBe(0);
+    expect(kernel.catalog.view("gone", LOCAL).list("tool").count).toBe(0);
   });
 
   test("lets a call end on the provider that it began on, while new calls go to its successor", async () => {
@@ -172,8 +173,8 @@ describe("rearrange", () => {
     await opened;
     await flush();
     time.advance(100);
-    expect(kernel.catalog.view("", session).resolve("tool", "fresh.own")).toBeDefined();
-    expect(kernel.catalog.view("").resolve("tool", "fresh.own")).toBeUndefined();
+    expect(kernel.catalog.view("", LOCAL, session).resolve("tool", "fresh.own")).toBeDefined();
+    expect(kernel.catalog.view("", LOCAL).resolve("tool", "fresh.own")).toBeUndefined();
     expect(notices.map(({ to }) => to)).toContainEqual({ catalog: ["tool"], session: "s1" });
     expect(notices.map(({ to }) => to)).not.toContainEqual({ catalog: ["tool"], session: "s2" });
   });

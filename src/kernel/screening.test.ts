@@ -3,7 +3,7 @@ import { noSessions } from "../../tests/kit/quiet.ts";
 import { ScriptedProvider, toolNamed } from "../../tests/kit/scripted-provider.ts";
 import { listed } from "../../tests/kit/test-catalog.ts";
 import { flush, testKernel } from "../../tests/kit/test-kernel.ts";
-import { type Notice, type Offer, type PinRemark, payload, type SessionRef } from "../contract/index.ts";
+import { LOCAL, type Notice, type Offer, type PinRemark, payload, type SessionRef } from "../contract/index.ts";
 import type { OfferScreen } from "./screening.ts";
 
 const since = "2026-01-01T00:00:00Z";
@@ -46,7 +46,7 @@ async function rig(remarks: Record<string, PinRemark>, tools: readonly string[] 
   const notices: Notice[] = [];
   const sessions = { ...noSessions, notice: (notice: Notice) => void notices.push(notice) };
   const kit = await testKernel([provider, new ScriptedProvider("q", ["x"])], { screen, sessions });
-  return { ...kit, screen, provider, notices, view: () => kit.kernel.catalog.view("") };
+  return { ...kit, screen, provider, notices, view: () => kit.kernel.catalog.view("", LOCAL) };
 }
 
 describe("what is held back", () => {
@@ -118,9 +118,9 @@ describe("what has changed", () => {
       resources: true,
     };
     kernel.arrange({ naming: "dotted", catalogs: [plan] });
-    expect(JSON.parse(`{${kernel.catalog.view("few").list("tool").pins}}`)).toEqual({ bee: changed });
-    expect(JSON.parse(`{${kernel.catalog.view("p").list("tool").pins}}`)).toEqual({ a: changed, b: changed });
-    expect(kernel.catalog.view("q").list("tool").pins).toBeUndefined();
+    expect(JSON.parse(`{${kernel.catalog.view("few", LOCAL).list("tool").pins}}`)).toEqual({ bee: changed });
+    expect(JSON.parse(`{${kernel.catalog.view("p", LOCAL).list("tool").pins}}`)).toEqual({ a: changed, b: changed });
+    expect(kernel.catalog.view("q", LOCAL).list("tool").pins).toBeUndefined();
   });
 });
 

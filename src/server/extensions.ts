@@ -1,10 +1,19 @@
 /** What ships: every provider and every stage, as lists one can read. A new one is a line here. */
-import type { Clock, Log, Meter, Provider, Spans, Timers, UpstreamMemory } from "../contract/index.ts";
+import type {
+  Clock,
+  Log,
+  Meter,
+  Provider,
+  Spans,
+  Timers,
+  UpstreamCredentials,
+  UpstreamMemory,
+} from "../contract/index.ts";
 import type { StageFactory } from "../kernel/index.ts";
 import { mcpProvider, type Watchdog } from "../providers/mcp/index.ts";
 import {
   type LedgerOptions,
-  ledgerStage,
+  ledgerStages,
   type RecentCalls,
   telemetryStage,
   traceStage,
@@ -13,6 +22,7 @@ import {
 import type { Environment, ServerConfig } from "./config/index.ts";
 import type { Secret } from "./config/secret.ts";
 import { type HomedMcpOptions, type HomedProvider, homedMcpProvider } from "./hop-provider/index.ts";
+import type { StageTimes } from "./stage-times.ts";
 
 export type Ports = { readonly clock: Clock; readonly timers: Timers; readonly log: Log; readonly meter: Meter };
 
@@ -23,6 +33,8 @@ export type ProviderPorts = Ports & {
   readonly version: string;
   /** Where upstream sessions of clients outlive this process; unset: they end with it. */
   readonly memory?: UpstreamMemory | undefined;
+  /** Whose tokens the server gets; unset: only what its headers say. */
+  readonly credentials?: UpstreamCredentials | undefined;
   /** Where child processes live that all processes share; unset: there are no others. */
   readonly homed?: HomedMcpOptions | undefined;
 };
@@ -48,18 +60,40 @@ export const PROVIDERS = {
 /** What the stages of every call need. */
 export type StagePorts = Ports & {
   readonly recent: RecentCalls;
+  /** Measures how long calls take, and where. */
+  readonly stageTimes?: StageTimes | undefined;
   /** Where spans go; unset: nobody asked for traces. */
   readonly spans?: Spans | undefined;
   /** Where calls are on record; unset: nowhere. */
   readonly ledger?: LedgerOptions | undefined;
+  /** What judges a call before it is on record, and what lets it go afterwards. */
+  readonly governance: { readonly judging: readonly StageFactory[]; readonly releasing: readonly StageFactory[] };
 };
 
 /** In the order in which they see a call; ARCHITECTURE.md draws it with the failure exit of each. */
-export function listStages({ clock, log, meter, recent, spans, ledger }: StagePorts): readonly StageFactory[] {
-  const trace = traceStage({ clock, log, meter, recent });
-  const telemetry = spans && telemetryStage({ spans, now: () => performance.timeOrigin + performance.now() });
-  const record = ledger && ledgerStage(ledger);
-  return [() => trace, () => telemetry, () => record, ({ uris }) => uris && uriStage(uris)];
+export function listStages({
+  clock,
+  log,
+  meter,
+  recent,
+  stageTimes,
+  spans,
+  ledger,
+  governance,
+}: StagePorts): readonly StageFactory[] {
+  const trace = traceStage({ clock, log, meter, recent, times: stageTimes });
+  const telemetry =
+    spans &&
+    telemetryStage({ spans, now: () => performance.timeOrigin + performance.now(), epochMs: performance.timeOrigin });
+  const record = ledger && ledgerStages(ledger);
+  return [
+    () => trace,
+    () => telemetry,
+    ...governance.judging,
+    (entry) => record?.(entry),
+    ...governance.releasing,
+    ({ uris }) => uris && uriStage(uris),
+  ];
 }
 
 export function revealAll(secrets: Readonly<Record<string, Secret>>): Record<string, string> {

@@ -5,6 +5,7 @@ import type { Config, GatewayConfig, ServerConfig } from "./config/index.ts";
 import { type Ports, revealAll } from "./extensions.ts";
 import type { ServerSummary } from "./gateway.ts";
 import type { HomedMcpOptions } from "./hop-provider/index.ts";
+import type { TlsTerms } from "./http/index.ts";
 import type { Cluster, GatewayState } from "./state/index.ts";
 import { OtlpExporter } from "./telemetry/otlp-exporter.ts";
 import { VERSION } from "./version.ts";
@@ -35,6 +36,13 @@ export function sealOptions({ sealKey }: GatewayConfig, clusterKey: string | und
   return key === undefined ? {} : { master: Buffer.from(key, "utf8") };
 }
 
+/** Undefined: plain HTTP. */
+export function tlsTerms({ tls }: GatewayConfig): TlsTerms | undefined {
+  if (!tls) return undefined;
+  const { cert, key, clientCa } = tls;
+  return { cert: cert.reveal(), key: key.reveal(), ...(clientCa && { clientCa: clientCa.reveal() }) };
+}
+
 export function homedOptions(cluster: Cluster | undefined): HomedMcpOptions | undefined {
   const { homes, hop } = cluster ?? {};
   return homes && hop && { homes, wayTo: (home) => hop.wayTo(home) };
@@ -47,15 +55,20 @@ export function storesOf(state: GatewayState | undefined): { stores?: Record<str
   return { stores: { shared: word(state.shared.isUp), database: word(state.records.isUp) } };
 }
 
+/** Clients that were told where the gateway is name it. */
+function publicHost(resource: string | undefined): readonly string[] {
+  return resource === undefined ? [] : [new URL(resource).host];
+}
+
 type LiveFrontConfig = { -readonly [Key in keyof McpFrontConfig]: McpFrontConfig[Key] };
 
-export function frontConfig({ gateway, state }: Config): LiveFrontConfig {
+export function frontConfig({ gateway, auth, state }: Config): LiveFrontConfig {
   const { sessions, allowedHosts, allowedOrigins, trustedProxies, pageSize, maxBodyBytes, inputTimeoutMs, listen } =
     gateway;
   return {
     sessions,
     // Whoever reaches the address we listen on may name it, however it is spelled.
-    allowedHosts: [...allowedHosts, listen.host],
+    allowedHosts: [...allowedHosts, listen.host, ...publicHost(auth.resource)],
     allowedOrigins,
     maxBody: maxBodyBytes,
     inputMs: inputTimeoutMs,

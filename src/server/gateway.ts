@@ -1,6 +1,16 @@
 /** The composition root: every part of one gateway, put together by hand. Nothing is opened before it is asked for. */
-import { setTimeout as sleep, setImmediate as turn } from "node:timers/promises";
-import { HOME_HEADER, type HttpRequest, type HttpResponse, type Log, type ProviderStatus } from "../contract/index.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+  HOME_HEADER,
+  type HttpRequest,
+  type HttpResponse,
+  type Log,
+  type Operation,
+  PEER,
+  type ProviderStatus,
+} from "../contract/index.ts";
+import { createAdminFront } from "../fronts/admin/index.ts";
+import { createConsentFront } from "../fronts/consent/index.ts";
 import { createGate, createMcpFront, type StdioOptions } from "../fronts/mcp/index.ts";
 import { createKernel, type Place } from "../kernel/index.ts";
 import { KeptTasks } from "../mechanisms/runs/index.ts";
@@ -18,6 +28,7 @@ import {
   type ListenAddress,
   type ServerConfig,
 } from "./config/index.ts";
+import { drain, HAND_OVER_MS } from "./drain.ts";
 import { listStages, type Ports, PROVIDERS } from "./extensions.ts";
 import { ConfigFollower } from "./follow-config.ts";
 import {
@@ -29,12 +40,16 @@ import {
   mountOptions,
   sealOptions,
   storesOf,
+  tlsTerms,
 } from "./gateway-options.ts";
+import { addGauges } from "./gauges.ts";
+import { createGovernance, runAlone } from "./governance/index.ts";
 import type { HomedProvider } from "./hop-provider/index.ts";
-import { TrustedProxies } from "./http/index.ts";
+import { EdgeLimiter, TrustedProxies } from "./http/index.ts";
 import { HttpServer } from "./http-server.ts";
 import { LivePins } from "./live-pins.ts";
 import { Metrics } from "./metrics.ts";
+import { StageTimes } from "./stage-times.ts";
 import { createCluster, type GatewayState } from "./state/index.ts";
 import { TimerWheel } from "./timers.ts";
 import { VERSION } from "./version.ts";
@@ -63,10 +78,14 @@ export interface Gateway {
    */
   apply(next: Config): ConfigChange;
   hasCatalog(id: string): boolean;
+  /** What is served under `/api`. */
+  readonly operations: readonly Operation[];
   /** Starts the servers and listens. Resolves with the address as soon as it answers; servers come up behind it. */
   listen(): Promise<ListenAddress>;
   /** Starts the servers and serves one client. Resolves when `input` ends. */
   serveStdio(client: StdioOptions): Promise<void>;
+  /** Does one operation as the local user, without starting anything else. Rejects with GatewayError. */
+  operate(id: string, input: unknown): Promise<unknown>;
   /** Resolves when each server has listed or failed once, at the latest 5 s after the start. */
   settled(): Promise<void>;
   servers(): ServerSummary[];
@@ -75,13 +94,6 @@ export interface Gateway {
 }
 
 const SETTLE_MS = 5_000;
-const DRAIN_POLL_MS = 20;
-const FAREWELL_MS = 1_000;
-const LINGER_MS = 500;
-/** A store that does not answer must not keep the process from stopping. */
-const HAND_OVER_MS = 2_000;
-/** How many of the last calls are told at once. */
-const SHOWN_CALLS = 100;
 
 export type GatewayOptions = {
   readonly log: Log;
@@ -111,7 +123,34 @@ export function createGateway(initial: Config, { log, env, state }: GatewayOptio
   const livePins = new LivePins({ ...ports, config: () => config, onChange: () => kernel.screenAgain() });
   const { pins } = livePins;
   const ledger = shared && { ...ports, ...shared, isShared: !isAlone };
-  const stages = listStages({ ...ports, recent, spans, ledger });
+  const governance = createGovernance({
+    ...ports,
+    config,
+    state,
+    onChange: () => kernel.compileAgain(),
+    onReach: () => kernel.reachChanged(),
+    live: {
+      sessions,
+      recent,
+      runs: () => kernel.openRuns(),
+      servers: () => gateway.servers(),
+      offered: () => kernel.offered(),
+      config: () => config,
+      following: () => followed,
+      member: () => cluster?.member() ?? "",
+      channel: isAlone ? undefined : state?.shared.channel,
+      dropStreams: (isMeant) => admin.drop(isMeant),
+    },
+  });
+  const limited = ledger && { ...ledger, limits: governance.limits.ledger };
+  const stages = listStages({
+    ...ports,
+    recent,
+    stageTimes: new StageTimes(metrics),
+    spans,
+    ledger: limited,
+    governance,
+  });
   const times = { keepMs: resumeWindowMs, inputMs: inputTimeoutMs };
   const durable = kept && { records: kept.records, member: kept.member };
   const kernel = createKernel({
@@ -120,7 +159,13 @@ export function createGateway(initial: Config, { log, env, state }: GatewayOptio
     sessions,
     stages,
     mapLinks,
-    screen: pins,
+    screen: {
+      screen: (provider, profile, offers) =>
+        governance.approvals.flag(offers, (written) => pins.screen(provider, profile, written)),
+      lost: (provider) => pins.lost(provider),
+    },
+    onReached: (id, status) => governance.serverChanged(id, status === "ok", status),
+    ...(governance.access && { access: governance.access }),
     ...(durable && { durable }),
   });
   kernel.arrange(arrangementOf(config));
@@ -130,7 +175,8 @@ export function createGateway(initial: Config, { log, env, state }: GatewayOptio
   /** Servers whose one child process may be here or elsewhere. */
   const homed = new Map<string, HomedProvider>();
   const create = (server: ServerConfig) => {
-    const provider = PROVIDERS[server.transport](server, providerPorts);
+    const credentials = governance.vault.credentialsFor(server);
+    const provider = PROVIDERS[server.transport](server, { ...providerPorts, credentials });
     if ("isHome" in provider) homed.set(server.id, provider);
     return provider;
   };
@@ -139,12 +185,15 @@ export function createGateway(initial: Config, { log, env, state }: GatewayOptio
   const liveConfig = frontConfig(config);
   let proxies = new TrustedProxies(config.gateway.trustedProxies);
   const tasks = new KeptTasks({ ...ports, ...(kept && { store: { ...kept, members: kept.shared.members } }) });
+  const { authenticator } = governance;
   const front = createMcpFront({
     ...ports,
     sessions,
     tasks,
     catalog: kernel.catalog,
     runs: kernel.runs,
+    confirmations: governance.approvals.confirmations,
+    ...(authenticator && { stepUp: (request, error) => authenticator.stepUp(request, error) }),
     keys: createSeal(sealOptions(config.gateway, state?.clusterKey)),
     config: liveConfig,
     ...(cluster &&
@@ -155,21 +204,34 @@ export function createGateway(initial: Config, { log, env, state }: GatewayOptio
   let closing: Promise<void> | undefined;
   let isSettled = false;
   let follower: ConfigFollower | undefined;
+  let followed: { source: ConfigSource; reload(): Promise<void> } | undefined;
+  const gate = createGate(liveConfig);
+  const admin = createAdminFront({
+    ...ports,
+    operations: () => governance.operations,
+    version: VERSION,
+    maxBody: () => config.gateway.maxBodyBytes,
+    gate,
+  });
 
   const http = new HttpServer({
     log,
     timers,
     meter: metrics,
-    gate: createGate(liveConfig),
+    gate,
     clientAddress: (peer, headers) => proxies.addressOf(peer, headers),
+    ...(authenticator && { authenticator }),
+    tls: tlsTerms(config.gateway),
+    ...(config.gateway.edge && { edge: new EdgeLimiter(config.gateway.edge, systemClock) }),
     ...(cluster?.hop && { mayWrite: () => cluster.membership.mayWrite() }),
     routes: {
       front: front.handle,
+      confirm: front.confirm,
       hasSse: config.gateway.sse,
       readiness: describeReadiness,
       metrics: () => metrics.render(),
-      calls: () => recent.list(SHOWN_CALLS),
-      call: (id) => recent.find(id),
+      consent: createConsentFront({ desk: governance.vault.desk, log, gate }),
+      admin,
     },
   });
 
@@ -182,23 +244,20 @@ export function createGateway(initial: Config, { log, env, state }: GatewayOptio
   /** What another process has handed over, or wants of a child process that it takes to be here. */
   function takeOver(request: HttpRequest, response: HttpResponse): void {
     const wanted = request.headers[HOME_HEADER];
+    if (wanted !== undefined) request.principal = PEER;
     if (wanted === undefined || homed.get(wanted)?.isHome === true) return http.take(request, response);
     request.discard();
     response.answer(421, "", "");
   }
 
-  metrics.gauge("isthmus_shared_state_up", () => (state?.shared.isUp === false ? 0 : 1));
-  metrics.gauge("isthmus_database_up", () => (state?.records.isUp === false ? 0 : 1));
-  metrics.gauge("isthmus_runs_open", () => kernel.stats().open);
-  metrics.gauge("isthmus_runs_kept", () => kernel.stats().kept);
-  metrics.gauge("isthmus_config_stale", () => (follower?.isStale ? 1 : 0));
-  metrics.gauge("isthmus_pins_pending", () => pins.pendingCount);
-  metrics.gauge("isthmus_sessions", () => sessions.size);
-  metrics.gauge("isthmus_upstream_sessions", () => kernel.stats().upstreams);
-  metrics.gauge(
-    "isthmus_providers_ok",
-    () => Object.values(kernel.ready().servers).filter((status) => status === "ok").length,
-  );
+  addGauges(metrics, {
+    kernel,
+    state,
+    sessions,
+    pins,
+    isStale: () => follower?.isStale === true,
+    members: () => governance.limits.members(),
+  });
 
   function describeReadiness() {
     const { isReady, servers } = kernel.ready();
@@ -229,6 +288,9 @@ export function createGateway(initial: Config, { log, env, state }: GatewayOptio
     kernel.arrange(arrangementOf(next));
     config = next;
     livePins.open();
+    governance.apply(next);
+    const tls = tlsTerms(next.gateway);
+    if (tls) http.renew(tls);
     kernel.screenAgain();
     Object.assign(liveConfig, frontConfig(next));
     proxies = new TrustedProxies(next.gateway.trustedProxies);
@@ -237,51 +299,10 @@ export function createGateway(initial: Config, { log, env, state }: GatewayOptio
     return { ...difference, settled: Promise.race([opened, sleep(SETTLE_MS, undefined, { ref: false })]) };
   }
 
-  /** Takes nothing new, lets what runs end for a while, and leaves to others what they can go on with. */
-  async function drain(): Promise<void> {
-    const began = systemClock.now();
-    const deadline = began + config.gateway.drainMs;
-    front.leave();
-    http.leave();
-    cluster?.hop?.drain();
-    // Still accepting: whoever balances load must hear from /readyz that it should go elsewhere, and learn with the next
-    // answer that its connection is not to be used again.
-    const farewell = cluster?.hop ? began + FAREWELL_MS : began;
-    while (systemClock.now() < deadline && (isRunning() || systemClock.now() < farewell)) await leaveMore();
-    // What is sent on comes as long as connections are taken: only now can it end. Right after the sockets were looked at,
-    // because a connection that nobody has taken yet is reset, with the request that may be on it.
-    await turn();
-    http.stopAccepting();
-    // Requests are still on their way on connections that were kept.
-    const linger = cluster?.hop ? systemClock.now() + LINGER_MS : began;
-    if (!cluster?.hop) http.closeIdle();
-    while (systemClock.now() < deadline && (isAtWork() || systemClock.now() < linger)) await leaveMore();
-    http.closeIdle();
-  }
-
-  /** Calls run here, or elsewhere for clients that are connected here. */
-  function isAtWork(): boolean {
-    return isRunning() || (cluster?.hop?.passing ?? 0) > 0;
-  }
-
-  function isRunning(): boolean {
-    return kernel.stats().open > front.waiting;
-  }
-
-  async function leaveMore(): Promise<void> {
-    await sleep(DRAIN_POLL_MS);
-    await handOver();
-    // Children that others share end here and begin elsewhere as soon as nobody uses them.
-    if (!isRunning()) await cluster?.homes?.leave();
-  }
-
-  async function handOver(): Promise<void> {
-    if (cluster?.hop) await Promise.race([sessions.releaseIdle(), sleep(HAND_OVER_MS, undefined, { ref: false })]);
-  }
-
   async function closeAll(): Promise<void> {
     follower?.close();
-    await drain();
+    governance.approvals.leave();
+    await drain({ front, http, cluster, sessions, kernel, drainMs: config.gateway.drainMs });
     // Sessions that are kept go on in another process, or in the next one: servers must not be told that they end.
     await Promise.race([sessions.flush(), sleep(HAND_OVER_MS, undefined, { ref: false })]);
     sessions.forgetAll();
@@ -290,10 +311,12 @@ export function createGateway(initial: Config, { log, env, state }: GatewayOptio
     await livePins.close();
     life.abort();
     front.close();
+    admin.close();
     tasks.close();
     sessions.close();
     await cluster?.close();
     await http.close();
+    await governance.close();
     await spans?.close();
     watchdog.close();
     await state?.close();
@@ -307,25 +330,45 @@ export function createGateway(initial: Config, { log, env, state }: GatewayOptio
     apply,
     follow(source, onTaken) {
       follower?.close();
-      follower = new ConfigFollower({ gateway, source, log, meter: metrics, timers, ...(onTaken && { onTaken }) });
-      return follower;
+      const following = new ConfigFollower({
+        gateway,
+        source,
+        log,
+        meter: metrics,
+        timers,
+        ...(onTaken && { onTaken }),
+      });
+      follower = following;
+      followed = { source, reload: () => following.reload() };
+      governance.followed();
+      return following;
     },
     hasCatalog: (id) => kernel.catalog.has(id),
+    get operations() {
+      return governance.operations;
+    },
     async listen() {
+      await governance.open();
       const [address] = await Promise.all([http.listen(config.gateway.listen), cluster?.open()]);
+      governance.vault.listensOn(address);
       void openServers();
       return address;
     },
+    async operate(id, input) {
+      await governance.open();
+      return await runAlone(governance.operations, id, input);
+    },
     async serveStdio(client) {
+      await governance.open();
       void openServers();
       await front.stdio(client).closed;
     },
     settled: openServers,
     servers: () =>
-      kernel.catalog.view("").providers.map(({ id, status, message }) => ({
+      kernel.whole("").providers.map(({ id, status, message }) => ({
         id,
         status,
-        tools: kernel.catalog.view(id).list("tool").count,
+        tools: kernel.whole(id).list("tool").count,
         ...(message !== undefined && { message }),
         ...mgpOf(config, id),
       })),

@@ -4,36 +4,53 @@
  */
 import type { AddressInfo } from "node:net";
 import {
+  ANONYMOUS,
+  type ErrorCode,
+  GatewayError,
   type HttpRequest,
   type HttpResponse,
+  hasRole,
   headerLine,
   type Log,
   type Meter,
+  type Principal,
   type Timers,
   textOf,
 } from "../contract/index.ts";
+import { type AdminFront, answerProblem, problemOf } from "../fronts/admin/index.ts";
+import type { ConsentFront } from "../fronts/consent/index.ts";
 import type { McpFront } from "../fronts/mcp/index.ts";
 import type { ListenAddress } from "./config/listen-address.ts";
-import { HttpListener } from "./http/index.ts";
+import { ExpiringStreams } from "./expiring-streams.ts";
+import type { Authenticator } from "./governance/index.ts";
+import { type EdgeLimiter, HttpListener, type TlsTerms } from "./http/index.ts";
 import { type OwnRoute, routeOf } from "./route.ts";
 
 /** Who answers. */
 export type HttpRoutes = {
   readonly front: McpFront["handle"];
+  /** `POST /mcpax/confirm`. */
+  readonly confirm: McpFront["confirm"];
   /** Whether the two paths of 2024 are there. */
   readonly hasSse: boolean;
-  readonly readiness: () => { readonly isReady: boolean; readonly body: unknown };
+  readonly readiness: () => { readonly isReady: boolean; readonly body: { readonly status: string } };
   readonly metrics: () => string;
-  /** How the last calls went, newest first. */
-  readonly calls: () => readonly unknown[];
-  /** How one of them went; undefined when it is not kept. */
-  readonly call: (id: string) => unknown;
+  /** Everything under `/oauth`: browsers, which are known by what they were given. */
+  readonly consent: ConsentFront;
+  /** Everything under `/api`. */
+  readonly admin: AdminFront;
 };
 
 export type HttpServerOptions = {
   readonly routes: HttpRoutes;
   /** Says what is wrong with a request, or nothing. Fronts have the same gate before their own paths. */
   readonly gate: (request: HttpRequest) => string | undefined;
+  /** Unset: everybody is the local user. */
+  readonly authenticator?: Authenticator;
+  /** Unset: plain HTTP. */
+  readonly tls?: TlsTerms | undefined;
+  /** Unset: nobody is turned away for sending much. */
+  readonly edge?: Pick<EdgeLimiter, "refuse">;
   readonly clientAddress: (peer: string, headers: HttpRequest["headers"]) => string;
   /** Asked before anything is written; unset: always. */
   readonly mayWrite?: () => boolean;
@@ -42,16 +59,36 @@ export type HttpServerOptions = {
   readonly log: Log;
 };
 
+/** What says nothing about anybody. */
+const OPEN_TO_ALL: ReadonlySet<string> = new Set(["/healthz", "/readyz"]);
+
+/** Metadata says how to become known, so nobody who asks for it is. */
+function isOpenToAll(url: string): boolean {
+  if (OPEN_TO_ALL.has(url) || url.startsWith("/oauth/")) return true;
+  return url.startsWith("/.well-known/") && routeOf(url).to === "metadata";
+}
+
+const STATUS_OF: Partial<Record<ErrorCode, number>> = {
+  NOT_AUTHENTICATED: 401,
+  NOT_ALLOWED: 403,
+  LIMITED: 429,
+  OVERLOADED: 503,
+  STATE_UNAVAILABLE: 503,
+};
+
 export class HttpServer {
   readonly #options: HttpServerOptions;
   readonly #listener: HttpListener;
+  readonly #streams: ExpiringStreams;
 
   constructor(options: HttpServerOptions) {
     this.#options = options;
+    this.#streams = new ExpiringStreams(options.timers, Date.now);
     this.#listener = new HttpListener({
       timers: options.timers,
       ...(options.mayWrite && { mayWrite: options.mayWrite }),
-      onRequest: (request, response) => this.take(request, response),
+      ...(options.tls && { tls: options.tls }),
+      onRequest: (request, response) => this.#admit(request, response),
       clientAddress: options.clientAddress,
       onRefused: (status, peer) => {
         options.meter.count("isthmus_refused_total", `http ${status}`);
@@ -75,6 +112,11 @@ export class HttpServer {
     return { host, port: (server.address() as AddressInfo).port };
   }
 
+  /** Another certificate, for connections that come from now on. */
+  renew(terms: TlsTerms): void {
+    this.#listener.renew(terms);
+  }
+
   /** Sends clients elsewhere: no connection is used again after its next answer. New ones are still taken. */
   leave(): void {
     this.#listener.leave();
@@ -92,6 +134,7 @@ export class HttpServer {
 
   /** Ends what is still open. Safe to call twice. */
   close(): Promise<void> {
+    this.#streams.close();
     return this.#listener.close();
   }
 
@@ -100,17 +143,93 @@ export class HttpServer {
     this.#listener.cutAll();
   }
 
+  /** What comes from outside: nobody sees it before it is known who sends it. */
+  #admit(request: HttpRequest, response: HttpResponse): void {
+    const { authenticator, edge } = this.#options;
+    // Whoever asks whether the process serves must not take it for dead because others ask too much.
+    const retryMs = edge && !OPEN_TO_ALL.has(request.url) ? edge.refuse(request) : undefined;
+    if (retryMs !== undefined) return this.#shed(retryMs, request, response);
+    if (!authenticator) return this.take(request, response);
+    if (this.#isOpen(request)) return this.#takeFrom(ANONYMOUS, request, response);
+    try {
+      const known = authenticator.authenticate(request);
+      if (known instanceof Promise) {
+        known.then(
+          (principal) => this.#takeFrom(principal, request, response),
+          (error) => this.#turnAway(error, request, response),
+        );
+      } else this.#takeFrom(known, request, response);
+    } catch (error) {
+      this.#turnAway(error, request, response);
+    }
+  }
+
+  #shed(retryMs: number, request: HttpRequest, response: HttpResponse): void {
+    request.discard();
+    this.#options.meter.count("isthmus_refused_total", "edge");
+    const lines = `Retry-After: ${Math.ceil(retryMs / 1_000)}\r\nContent-Type: application/json\r\nCache-Control: no-store\r\n`;
+    response.answer(429, lines, '{"error":"too many requests; see Retry-After"}');
+  }
+
+  #isOpen(request: HttpRequest): boolean {
+    return isOpenToAll(request.url) || (isAdmin(request) && this.#options.routes.admin.isOpen(request));
+  }
+
+  #takeFrom(principal: Principal, request: HttpRequest, response: HttpResponse): void {
+    request.principal = principal;
+    const expiresAt = principal.identity?.expiresAt;
+    if (expiresAt !== undefined && request.method === "GET") this.#streams.watch(response, expiresAt);
+    if (!response.isOver) this.take(request, response);
+  }
+
+  #turnAway(cause: unknown, request: HttpRequest, response: HttpResponse): void {
+    request.discard();
+    const wrong = this.#options.gate(request);
+    if (wrong !== undefined) return answerJson(response, 403, { error: `this ${wrong} is not allowed` });
+    const error = GatewayError.from(cause);
+    if (error.code === "INTERNAL") this.#options.log.error("authentication failed inside the gateway", { cause });
+    const status = STATUS_OF[error.code] ?? 500;
+    this.#options.meter.count(
+      "isthmus_refused_total",
+      error.code === "NOT_AUTHENTICATED" ? "authentication" : "access",
+    );
+    const lines =
+      status === 401 || status === 403 ? (this.#options.authenticator?.challenge(request, error) ?? "") : "";
+    if (isAdmin(request)) {
+      answerProblem(response, problemOf(error, request.url), lines);
+      return;
+    }
+    const { code, message } = error;
+    const body = { jsonrpc: "2.0", id: null, error: { code: -32000, message, data: { code } } };
+    response.answer(
+      status,
+      `${lines}Content-Type: application/json\r\nCache-Control: no-store\r\n`,
+      textOf(JSON.stringify(body)),
+    );
+  }
+
   /** Answers a request, wherever it came from. */
   take(request: HttpRequest, response: HttpResponse): void {
     const { routes } = this.#options;
     const route = routeOf(request.url);
-    if (!("catalog" in route)) this.#answerOwn(request, response, route);
+    if (route.to === "confirm") this.#confirm(request, response);
+    else if (route.to === "admin") routes.admin.handle(request, response);
+    else if (route.to === "consent") routes.consent(request, response);
+    else if (!("catalog" in route)) this.#answerOwn(request, response, route);
     else if (route.to === "mcp" || routes.hasSse) routes.front(request, response, route.catalog, route.to);
     else this.#answerOwn(request, response, { to: "nothing" });
   }
 
-  #answerOwn(request: HttpRequest, response: HttpResponse, { to, callId }: OwnRoute): void {
+  #confirm(request: HttpRequest, response: HttpResponse): void {
     const { routes, gate } = this.#options;
+    const wrong = gate(request);
+    if (wrong === undefined) return routes.confirm(request, response);
+    request.discard();
+    answerJson(response, 403, { error: `this ${wrong} is not allowed` });
+  }
+
+  #answerOwn(request: HttpRequest, response: HttpResponse, { to, resource }: OwnRoute): void {
+    const { routes, gate, authenticator } = this.#options;
     request.discard();
     const wrong = gate(request);
     if (wrong !== undefined) {
@@ -124,15 +243,21 @@ export class HttpServer {
         break;
       case "readyz": {
         const { isReady, body } = routes.readiness();
-        answerJson(response, isReady ? 200 : 503, body);
+        // Which servers there are is nobody's business who is not known.
+        const told = request.principal === ANONYMOUS ? { status: body.status } : body;
+        answerJson(response, isReady ? 200 : 503, told);
         break;
       }
       case "metrics":
+        if (!hasRole(request.principal, "viewer")) {
+          answerJson(response, 403, { error: "this needs the role viewer" });
+          break;
+        }
         answerText(response, 200, "text/plain; version=0.0.4; charset=utf-8", routes.metrics());
         break;
-      case "calls": {
-        const found = callId === undefined ? { calls: routes.calls() } : routes.call(callId);
-        answerJson(response, found === undefined ? 404 : 200, found ?? { error: "no such call among the last ones" });
+      case "metadata": {
+        const metadata = authenticator?.metadata(request, resource ?? "");
+        answerJson(response, metadata === undefined ? 404 : 200, metadata ?? { error: "not found" });
         break;
       }
       case "nothing":
@@ -140,6 +265,10 @@ export class HttpServer {
         break;
     }
   }
+}
+
+function isAdmin({ url }: HttpRequest): boolean {
+  return url.startsWith("/api/") || url.startsWith("/openapi.json");
 }
 
 function answerJson(response: HttpResponse, status: number, body: unknown): void {

@@ -22,17 +22,32 @@ describe("routeOf", () => {
     expect(routeOf(`/${word}?x=1`)).toEqual({ to: word });
   });
 
-  test("knows the last calls, and one of them by its id", () => {
-    expect(routeOf("/api/calls")).toEqual({ to: "calls" });
-    expect(routeOf("/api/calls?x=1")).toEqual({ to: "calls" });
-    expect(routeOf("/api/calls/c1?x=1")).toEqual({ to: "calls", callId: "c1" });
+  test.each([
+    ["", ""],
+    ["/mcp", "/mcp"],
+    ["/ops/mcp?x", "/ops/mcp"],
+    ["/a%20b/mcp", "/a%20b/mcp"],
+    ["/sse", "/sse"],
+  ])("knows the metadata of the resource at %j", (path, resource) => {
+    expect(routeOf(`/.well-known/oauth-protected-resource${path}`)).toEqual({ to: "metadata", resource });
   });
+
+  test.each(["/", "x", "/api/calls", "/metrics", "//mcp"])("knows no metadata of %j", (path) => {
+    expect(routeOf(`/.well-known/oauth-protected-resource${path}`)).toEqual({ to: "nothing" });
+  });
+
+  test.each(["/api/calls", "/api/calls?x=1", "/api/calls/c1?x=1", "/api/nothing", "/openapi.json", "/openapi.json?x"])(
+    "leaves %s to whoever serves the operations",
+    (url) => {
+      expect(routeOf(url)).toEqual({ to: "admin" });
+    },
+  );
 
   test.each([
     "/",
     "",
     "/api",
-    "/api/callsx",
+    "/apix",
     "*",
     "/mcp/",
     "//mcp",

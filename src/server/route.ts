@@ -2,16 +2,26 @@
 import type { McpPathKind } from "../fronts/mcp/index.ts";
 
 /** What the server answers itself. */
-type OwnPath = "healthz" | "readyz" | "metrics" | "calls" | "nothing";
+type OwnPath = "healthz" | "readyz" | "metrics" | "nothing" | "metadata";
 
-/** `callId`: the one call that is asked about. */
-export type OwnRoute = { readonly to: OwnPath; readonly callId?: string };
+/** `resource`: the path that metadata is asked about. */
+export type OwnRoute = { readonly to: OwnPath; readonly resource?: string };
 
-export type Route = { readonly to: McpPathKind; readonly catalog: string } | OwnRoute;
+export type Route =
+  | { readonly to: McpPathKind; readonly catalog: string }
+  | { readonly to: "admin" }
+  | { readonly to: "confirm" }
+  | { readonly to: "consent" }
+  | OwnRoute;
 
 const EVERYTHING: Route = { to: "mcp", catalog: "" };
 const NOTHING: Route = { to: "nothing" };
-const CALLS = "/api/calls";
+const ADMIN: Route = { to: "admin" };
+const CONFIRM: Route = { to: "confirm" };
+const CONSENT: Route = { to: "consent" };
+const API = "/api/";
+const OAUTH = "/oauth/";
+const METADATA = "/.well-known/oauth-protected-resource";
 
 /** `url` as it stands in the request line. The catalog "" is everything the caller may see. */
 export function routeOf(url: string): Route {
@@ -27,12 +37,20 @@ export function routeOf(url: string): Route {
     case "/readyz":
     case "/metrics":
       return { to: path.slice(1) as OwnPath };
-    case CALLS:
-      return { to: "calls" };
+    case "/mcpax/confirm":
+      return CONFIRM;
+    case "/openapi.json":
+      return ADMIN;
     default:
-      if (path.startsWith(`${CALLS}/`)) return { to: "calls", callId: path.slice(CALLS.length + 1) };
-      return catalogRoute(path);
+      if (path.startsWith(API)) return ADMIN;
+      if (path.startsWith(OAUTH)) return CONSENT;
+      return path.startsWith(METADATA) ? metadataRoute(path.slice(METADATA.length)) : catalogRoute(path);
   }
+}
+
+/** Of the gateway as a whole, or of one endpoint. Whether there is such a catalog is not told. */
+function metadataRoute(resource: string): Route {
+  return resource === "" || "catalog" in routeOf(resource) ? { to: "metadata", resource } : NOTHING;
 }
 
 function catalogRoute(path: string): Route {

@@ -1,5 +1,9 @@
-export { type LedgerOptions, ledgerStage } from "./ledger-stage.ts";
-export { RecentCalls } from "./recent-calls.ts";
+export { approveStage, gateBefore } from "./approve-stage.ts";
+export { auditStage } from "./audit-stage.ts";
+export { authorizeStage } from "./authorize-stage.ts";
+export { type LedgerLimits, type LedgerOptions, ledgerStages } from "./ledger-stage.ts";
+export { limitStages } from "./limit-stage.ts";
+export { type FinishedCall, RecentCalls } from "./recent-calls.ts";
 export { telemetryStage } from "./telemetry-stage.ts";
 export { traceStage } from "./trace-stage.ts";
 export { mapLinks } from "./uri-links.ts";

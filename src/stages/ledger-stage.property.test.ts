@@ -54,6 +54,7 @@ class World {
     const remote: SharedState["calls"] = {
       admit: (admission) => trip(() => calls.admit(admission)),
       settle: (settlement) => trip(() => calls.settle(settlement)),
+      charge: (charge) => trip(() => calls.charge(charge)),
       openOf: (session) => trip(() => calls.openOf(session)),
     };
     const { time } = this;

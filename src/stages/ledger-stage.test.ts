@@ -66,6 +66,7 @@ class HeldLedger {
     });
   }
 
+  charge = async () => undefined;
   openOf = async () => [];
 }
 
@@ -187,7 +188,7 @@ describe("ledgerStage on a named call", () => {
     ]);
   });
 
-  test("leaves its fate to the others when its process was taken for dead meanwhile", async () => {
+  test("is settled as it was admitted when its process was taken for dead meanwhile: the store knows what others were told", async () => {
     let member = "m1";
     const calls = new HeldLedger();
     const { channel } = createMemorySharedState({ clock: new ManualTime() });
@@ -195,8 +196,10 @@ describe("ledgerStage on a named call", () => {
     const running = run(named(), answer);
     member = "m2";
     calls.admitted[0]?.answer({ type: "open" });
+    await flush();
+    calls.settled[0]?.answer();
     await running;
-    expect([events, calls.settled]).toEqual([[end], []]);
+    expect([events, calls.settled]).toMatchObject([[end], [{ settlement: { member: "m1" } }]]);
   });
 
   test("that asks first, or is broken off by the gateway, is kept for what it is", async () => {

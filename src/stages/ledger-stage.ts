@@ -1,6 +1,5 @@
 /** Lets the other processes know of every call that runs, and makes a call that its caller has named only once. */
 import {
-  type Admission,
   type Call,
   type CallEvent,
   type Clock,
@@ -11,12 +10,12 @@ import {
   type Payload,
   type SharedState,
   type Stage,
+  type Target,
   type Timers,
 } from "../contract/index.ts";
+import type { LimitPlan } from "../mechanisms/limits/index.ts";
 import { callDigest, type EndOrError, ledgerKey, NamedCalls, ONCE_TTL_MS } from "../mechanisms/runs/index.ts";
-
-/** A call may go on as a task for a day. */
-const LONGEST_MS = 25 * 60 * 60_000;
+import { ChargedRecord, LONGEST_MS, OpenRecord, type SharedLimits } from "./open-record.ts";
 
 export type LedgerOptions = {
   readonly state: Pick<SharedState, "calls" | "channel" | "isUp">;
@@ -28,9 +27,33 @@ export type LedgerOptions = {
   readonly isShared: boolean;
   /** Whether a provider's error only says that its caller has something to do first: then nothing was made. */
   readonly isQuestion?: (fault: Payload) => boolean;
+  /** What calls take out of what all processes count together, with the trips that the ledger makes; unset: nothing. */
+  readonly limits?: LedgerLimits | undefined;
 };
 
-export function ledgerStage(options: LedgerOptions): Stage {
+export type LedgerLimits = SharedLimits & {
+  /** Undefined: calls on it take nothing. */
+  planOf(target: Target): LimitPlan | undefined;
+};
+
+type Limiting = SharedLimits & { readonly plan: LimitPlan };
+
+/** A stage for each primitive; those that are limited alike have the same. */
+export function ledgerStages(options: LedgerOptions): (entry: { readonly target: Target }) => Stage {
+  const unlimited = ledgerStage(options);
+  const { limits } = options;
+  if (!limits) return () => unlimited;
+  const stages = new WeakMap<LimitPlan, Stage>();
+  return ({ target }) => {
+    const plan = limits.planOf(target);
+    if (!plan) return unlimited;
+    const stage = stages.get(plan) ?? ledgerStage(options, { ...limits, plan });
+    stages.set(plan, stage);
+    return stage;
+  };
+}
+
+export function ledgerStage(options: LedgerOptions, limiting?: Limiting): Stage {
   const { state, clock, member, isShared } = options;
   const { calls } = state;
   const named = new NamedCalls({ ...options, calls, channel: state.channel });
@@ -53,19 +76,31 @@ export function ledgerStage(options: LedgerOptions): Stage {
     }
   }
 
-  async function once(call: Call, out: Out, next: Next): Promise<void> {
+  /** As a plain one; but whether it may go is known only from its record. */
+  async function charged(open: ChargedRecord, call: Call, out: Out, next: Next): Promise<void> {
+    await open.admit();
+    try {
+      await next(call, out);
+    } finally {
+      open.settle();
+    }
+  }
+
+  async function once(open: OpenRecord | ChargedRecord, call: Call, out: Out, next: Next): Promise<void> {
     if (!state.isUp) throw new GatewayError("STATE_UNAVAILABLE");
     const name = { key: ledgerKey(call), digest: callDigest(call), ttlMs: ONCE_TTL_MS };
-    const record = Object.assign(new OpenRecord(call, member(), epoch + clock.now()), { once: name });
+    const record = Object.assign(open, { once: name });
     const mayOutlast = call.life === "detached" || call.mayDefer === true;
     const deadline = mayOutlast ? clock.now() + LONGEST_MS : call.deadline;
     const answer = await named.admit(record, { signal: call.signal, deadline });
     if (answer) return void out.write(answer);
+    if (open instanceof ChargedRecord) open.begin();
     const held = new HeldEnd(out, (end) => named.settle(record, end && keptOf(end)));
     try {
       await next(call, held);
     } finally {
       await held.settled();
+      if (open instanceof ChargedRecord) open.end();
     }
   }
 
@@ -75,7 +110,13 @@ export function ledgerStage(options: LedgerOptions): Stage {
   }
 
   return function ledger(call, out, next) {
-    return call.once === undefined ? plain(call, out, next) : once(call, out, next);
+    const charges = limiting?.plan.chargesOf(call);
+    if (call.once === undefined && charges === undefined) return plain(call, out, next);
+    const [by, startedAt] = [member(), epoch + clock.now()];
+    if (limiting === undefined || charges === undefined)
+      return once(new OpenRecord(call, by, startedAt), call, out, next);
+    const open = new ChargedRecord(call, by, startedAt, { limits: limiting, charges });
+    return call.once === undefined ? charged(open, call, out, next) : once(open, call, out, next);
   };
 }
 
@@ -95,32 +136,6 @@ class Unheeded {
   }
 }
 
-/** A call in the table of open ones. The facts are written down only if the store comes to need them. */
-class OpenRecord implements Admission {
-  readonly call: string;
-  readonly member: string;
-  declare readonly session?: string;
-  readonly ttlMs = LONGEST_MS;
-  readonly #call: Call;
-  readonly #startedAt: number;
-
-  constructor(call: Call, member: string, startedAt: number) {
-    this.call = call.id;
-    this.member = member;
-    // A call that ends with its connection has nobody who comes back and asks.
-    if (call.session && !call.session.isEphemeral && call.life !== "bound") this.session = call.session.id;
-    this.#call = call;
-    this.#startedAt = startedAt;
-  }
-
-  get facts(): string {
-    const { origin, method, target, input } = this.#call;
-    const hasToken = input.text.includes('"progressToken"');
-    const progressToken = hasToken ? input.at(["_meta", "progressToken"]) : undefined;
-    return JSON.stringify({ requestId: origin.requestId, method, target, startedAt: this.#startedAt, progressToken });
-  }
-}
-
 /** Failures by which nothing was made: the same call may be asked for again. */
 const NOT_MADE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "BAD_CALL",
@@ -128,6 +143,8 @@ const NOT_MADE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "NOT_ALLOWED",
   "NO_SUCH_TARGET",
   "LIMITED",
+  "CONFIRMATION_REQUIRED",
+  "CONSENT_REQUIRED",
   "CANCELLED",
   "PROVIDER_UNREACHABLE",
   "NOT_READY",

@@ -13,7 +13,7 @@ describe("RecentCalls", () => {
   test("tells how long each step took; together they are the duration", () => {
     const recent = new RecentCalls(0);
     const stages = ["trace", "authorize", "dispatch"];
-    recent.add(finished("c1", { stages, entered: [10, 10.5, 11], sentAt: 13, firstAt: 19 }));
+    recent.add(finished("c1", { stages, entered: [10, 10.5, 11], sentAt: 13, firstAt: 19, repeats: 0 }));
     expect(recent.find("c1")?.steps).toEqual([
       { name: "trace", ms: 0.5 },
       { name: "authorize", ms: 0.5 },
@@ -26,7 +26,13 @@ describe("RecentCalls", () => {
   test("says how far a call came that never reached its provider", () => {
     const recent = new RecentCalls(0);
     recent.add(
-      finished("c1", { stages: ["trace", "authorize", "dispatch"], entered: [10, 11], sentAt: 0, firstAt: 0 }),
+      finished("c1", {
+        stages: ["trace", "authorize", "dispatch"],
+        entered: [10, 11],
+        sentAt: 0,
+        firstAt: 0,
+        repeats: 0,
+      }),
     );
     expect(recent.find("c1")?.steps).toEqual([
       { name: "trace", ms: 1 },

@@ -1,4 +1,4 @@
-import type { Call, Target } from "../contract/index.ts";
+import { type Call, identityOf, LOCAL, type Principal, type Target } from "../contract/index.ts";
 
 /** How one finished call went. Holds nothing of what it carried. */
 export type CallReport = {
@@ -37,7 +37,7 @@ export class RecentCalls {
   readonly #numbers = new Float64Array(MAX_CALLS * WIDTH);
   readonly #ids: string[] = new Array(MAX_CALLS).fill("");
   readonly #targets: (Target | undefined)[] = new Array(MAX_CALLS).fill(undefined);
-  readonly #principals: string[] = new Array(MAX_CALLS).fill("");
+  readonly #principals: Principal[] = new Array(MAX_CALLS).fill(LOCAL);
   readonly #fronts: string[] = new Array(MAX_CALLS).fill("");
   readonly #codes: string[] = new Array(MAX_CALLS).fill("");
   readonly #stages: (readonly string[])[] = new Array(MAX_CALLS).fill(NO_STAGES);
@@ -52,7 +52,7 @@ export class RecentCalls {
     const place = this.#count++ % MAX_CALLS;
     this.#ids[place] = call.id;
     this.#targets[place] = call.target;
-    this.#principals[place] = call.principal.id;
+    this.#principals[place] = call.principal;
     this.#fronts[place] = call.origin.front;
     this.#codes[place] = code;
     const { timing } = call;
@@ -68,15 +68,24 @@ export class RecentCalls {
     for (let index = 0; index < kept; index++) this.#numbers[at + 5 + index] = entered[index] as number;
   }
 
-  find(callId: string): CallReport | undefined {
+  /** `tenant`: only where it is one of that tenant's. */
+  find(callId: string, tenant?: string): CallReport | undefined {
     const place = callId === "" ? -1 : this.#ids.indexOf(callId);
-    return place < 0 ? undefined : this.#report(place);
+    return place < 0 || !this.#isOf(place, tenant) ? undefined : this.#report(place);
   }
 
-  /** Newest first. */
-  list(count: number): CallReport[] {
-    const length = Math.min(count, this.#count, MAX_CALLS);
-    return Array.from({ length }, (_, age) => this.#report((this.#count - 1 - age) % MAX_CALLS));
+  /** Newest first. `tenant`: only that tenant's. */
+  list(count: number, tenant?: string): CallReport[] {
+    const places = Array.from(
+      { length: Math.min(this.#count, MAX_CALLS) },
+      (_, age) => (this.#count - 1 - age) % MAX_CALLS,
+    );
+    const meant = places.filter((place) => this.#isOf(place, tenant));
+    return meant.slice(0, count).map((place) => this.#report(place));
+  }
+
+  #isOf(place: number, tenant: string | undefined): boolean {
+    return tenant === undefined || identityOf(this.#principals[place] ?? LOCAL).tenant === tenant;
   }
 
   #report(place: number): CallReport {
@@ -87,7 +96,7 @@ export class RecentCalls {
     return {
       callId: this.#ids[place] ?? "",
       target: `${provider}/${name}`,
-      principal: this.#principals[place] ?? "",
+      principal: this.#principals[place]?.id ?? "",
       front: this.#fronts[place] ?? "",
       code: this.#codes[place] ?? "",
       startedAt: new Date(this.#epoch + startedAt).toISOString(),

@@ -10,14 +10,22 @@ import {
   type Out,
   type Payload,
   parseTraceparent,
+  type Span,
   type Spans,
   type Stage,
   withInput,
 } from "../contract/index.ts";
 import { failureOf } from "./failure-of.ts";
 
-/** `now`: everybody's clock, in ms; spans of several processes are laid side by side. */
-export function telemetryStage(options: { spans: Spans; now: () => number }): Stage {
+export type TelemetryOptions = {
+  readonly spans: Spans;
+  /** Everybody's clock, in ms; spans of several processes are laid side by side. */
+  readonly now: () => number;
+  /** What to add to the kernel's clock for everybody's. */
+  readonly epochMs?: number;
+};
+
+export function telemetryStage(options: TelemetryOptions): Stage {
   const { spans, now } = options;
   return async function telemetry(call, out, next) {
     const from = parseTraceparent(namedIn(call.input) ?? call.origin.traceparent);
@@ -40,6 +48,7 @@ export function telemetryStage(options: { spans: Spans; now: () => number }): St
           startMs,
           endMs: now(),
           attributes: attributesOf(call),
+          events: passedBy(call, options.epochMs ?? 0),
           ...(watched.error !== undefined && { error: watched.error }),
         });
       }
@@ -68,6 +77,14 @@ function attributesOf(call: Call): Record<string, string> {
     "isthmus.provider": call.target.provider,
     ...(call.verb === "call" && { "gen_ai.tool.name": call.target.name }),
   };
+}
+
+/** Each stage when the call came to it, and the provider when it was sent there. */
+function passedBy({ timing }: Call, epochMs: number): NonNullable<Span["events"]> {
+  if (!timing) return [];
+  const { stages, entered, sentAt } = timing;
+  const passed = entered.map((at, index) => ({ name: `stage ${stages[index] ?? index}`, atMs: epochMs + at }));
+  return sentAt > 0 ? [...passed, { name: "provider", atMs: epochMs + sentAt }] : passed;
 }
 
 function hex(bytes: number): string {

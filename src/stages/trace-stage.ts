@@ -10,11 +10,20 @@ import {
   type Stage,
 } from "../contract/index.ts";
 import { failureOf } from "./failure-of.ts";
-import type { RecentCalls } from "./recent-calls.ts";
+import type { FinishedCall, RecentCalls } from "./recent-calls.ts";
+
+export type TraceOptions = {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly meter: Meter;
+  readonly recent: RecentCalls;
+  /** Measures how long calls take, and where. */
+  readonly times?: { finished(call: FinishedCall): void } | undefined;
+};
 
 /** Counts every call, writes its one log line when it has finished, and keeps how it went for a while. */
-export function traceStage(options: { clock: Clock; log: Log; meter: Meter; recent: RecentCalls }): Stage {
-  const { clock, log, meter, recent } = options;
+export function traceStage(options: TraceOptions): Stage {
+  const { clock, log, meter, recent, times } = options;
   return async function trace(call, out, next) {
     const start = clock.now();
     const { address } = call.origin;
@@ -27,7 +36,9 @@ export function traceStage(options: { clock: Clock; log: Log; meter: Meter; rece
     } finally {
       const endedAt = clock.now();
       traced.durationMs = Math.round((endedAt - start) * 10) / 10;
-      recent.add({ call, code: traced.code, startedAt: start, endedAt });
+      const finished = { call, code: traced.code, startedAt: start, endedAt };
+      recent.add(finished);
+      times?.finished(finished);
       meter.count("isthmus_calls_total", traced.code);
       log.info("call finished", traced as unknown as LogFields);
     }

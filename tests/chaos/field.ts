@@ -59,6 +59,22 @@ url = ${quote(urls.modern)}
 task = "auto"
 breaker = false
 [[servers]]
+id = "rated"
+url = ${quote(urls.modern)}
+breaker = false
+[[servers]]
+id = "budgeted"
+url = ${quote(urls.modern)}
+breaker = false
+[[limits]]
+server = "rated"
+capacity = 10_000
+refill = "1000/s"
+concurrency = 1_000
+[[limits]]
+server = "budgeted"
+budget = 1_000_000
+[[servers]]
 id = "child"
 command = ${quote(process.execPath)}
 args = [${quote(STDIO)}, ${quote(record)}]

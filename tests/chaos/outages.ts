@@ -8,6 +8,8 @@ export type Probe =
   | "call in a session"
   | "call without a session"
   | "call with a key"
+  | "call under a rate or a number of places"
+  | "call under a budget"
   | "slow call that may be a task"
   | "poll of a task at its home"
   | "poll of an ended task elsewhere";
@@ -17,6 +19,8 @@ export const PROBES: readonly Probe[] = [
   "call in a session",
   "call without a session",
   "call with a key",
+  "call under a rate or a number of places",
+  "call under a budget",
   "slow call that may be a task",
   "poll of a task at its home",
   "poll of an ended task elsewhere",
@@ -31,6 +35,9 @@ export const WHILE_AWAY: Readonly<Record<StoreName, Readonly<Record<Probe, Effec
     "call in a session": "refused",
     "call without a session": "served",
     "call with a key": "refused",
+    // Each process lets its share through.
+    "call under a rate or a number of places": "served",
+    "call under a budget": "refused",
     "slow call that may be a task": "served",
     "poll of a task at its home": "served",
     "poll of an ended task elsewhere": "served",
@@ -40,6 +47,8 @@ export const WHILE_AWAY: Readonly<Record<StoreName, Readonly<Record<Probe, Effec
     "call in a session": "served",
     "call without a session": "served",
     "call with a key": "served",
+    "call under a rate or a number of places": "served",
+    "call under a budget": "served",
     // Answered when it is done, however long that takes: no task is made that nobody could keep.
     "slow call that may be a task": "served",
     "poll of a task at its home": "served",

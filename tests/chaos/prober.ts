@@ -60,6 +60,10 @@ export class Prober {
         return this.#modern("tools/call", { ...echo, name: "modern.echo" });
       case "call with a key":
         return this.#modern("tools/call", { ...echo, name: "modern.echo" }, false, randomUUID());
+      case "call under a rate or a number of places":
+        return this.#modern("tools/call", { ...echo, name: "rated.echo" });
+      case "call under a budget":
+        return this.#modern("tools/call", { ...echo, name: "budgeted.echo" });
       case "slow call that may be a task":
         return this.#modern("tools/call", { name: "modern.slow", arguments: { mark: randomUUID(), ms: 2_500 } }, true);
       case "poll of a task at its home":

@@ -34,6 +34,7 @@ export function planRuns(revision: Revision, { serverScenarios }: Requirements):
     ...(revision.otherSdk === undefined
       ? []
       : [{ ...planClient(revision, "through", revision.otherSdk), name: `client ${revision.otherSdk} through` }]),
+    planAuth(revision),
   ];
 }
 
@@ -63,16 +64,31 @@ function planFixture({ name, server, stdio, like, differences }: Fixture, revisi
 }
 
 function planClient({ revision, clientScenarios }: Revision, leg: "direct" | "through", sdk: string): Run {
-  const driver = fileURLToPath(new URL("client-driver.ts", import.meta.url));
-  const command = `"${process.execPath}" "${driver}" --${leg} --sdk ${sdk}`;
+  const command = commandFor("client-driver.ts", `--${leg} --sdk ${sdk}`);
+  return { name: `client ${leg}`, leg, ...planScenarios(revision, clientScenarios, command) };
+}
+
+/** Only through the gateway: an SDK client leaves to its user what the gateway does here. */
+function planAuth({ revision, authScenarios, sdk }: Revision): Run {
+  const command = commandFor("auth-driver.ts", `--sdk ${sdk}`);
+  return { name: "client auth through", leg: "through", ...planScenarios(revision, authScenarios, command) };
+}
+
+function commandFor(driver: string, flags: string): string {
+  return `"${process.execPath}" "${fileURLToPath(new URL(driver, import.meta.url))}" ${flags}`;
+}
+
+function planScenarios(
+  revision: string,
+  scenarios: readonly string[],
+  command: string,
+): Pick<Run, "scenarios" | "execute"> {
   return {
-    name: `client ${leg}`,
-    leg,
-    scenarios: clientScenarios,
+    scenarios,
     async execute(folder) {
       const report = new Map();
       // One after the other: one of them measures how long the client waits.
-      for (const scenario of clientScenarios) {
+      for (const scenario of scenarios) {
         const checks = await runClientScenario(scenario, { revision, command, folder: join(folder, scenario) });
         report.set(scenario, checks);
       }

@@ -7,7 +7,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { exitOf, freePort, startNode, stop } from "./processes.ts";
 
 /** How the gateway reaches the server behind it. */
-export type Upstream = { readonly url: string } | { readonly command: string; readonly args: readonly string[] };
+export type Upstream =
+  | { readonly url: string; readonly auth?: Readonly<Record<string, unknown>> }
+  | { readonly command: string; readonly args: readonly string[] };
 
 export type Running = { readonly url: string; close(): Promise<void> };
 
@@ -45,9 +47,18 @@ export async function startGateway(upstream: Upstream, folder: string): Promise<
 }
 
 // A JSON string, or array of strings, is also a TOML one.
-function tomlFor(upstream: Upstream): string {
-  const keys = Object.entries({ id: "fixture", ...upstream, prefix: "" });
-  return `[[servers]]\n${keys.map(([key, value]) => `${key} = ${JSON.stringify(value)}`).join("\n")}\n`;
+function tomlFor({ ...upstream }: Upstream): string {
+  const { auth, ...rest } = { auth: undefined, ...upstream };
+  const table = `[[servers]]\n${linesFor({ id: "fixture", ...rest, prefix: "" })}\n`;
+  return auth === undefined ? table : `${table}[servers.auth]\n${linesFor(auth)}\n`;
+}
+
+function linesFor(table: Readonly<Record<string, unknown>>): string {
+  const written = (value: unknown) =>
+    typeof value === "object" && !Array.isArray(value) ? `{ ${linesFor(Object(value))} }` : JSON.stringify(value);
+  return Object.entries(table)
+    .map(([key, value]) => `${key} = ${written(value)}`)
+    .join("\n");
 }
 
 async function isReady(listen: string): Promise<boolean> {

@@ -46,7 +46,18 @@ export async function runClientScenario(
 ): Promise<readonly Check[]> {
   const { revision, command, folder } = options;
   await mkdir(folder, { recursive: true });
-  const args = ["client", "--command", command, "--scenario", scenario, "--spec-version", revision, "-o", folder];
+  const args = [
+    "client",
+    "--command",
+    command,
+    "--scenario",
+    scenario,
+    "--spec-version",
+    revision,
+    "--force",
+    "-o",
+    folder,
+  ];
   const code = await call(args, join(folder, "suite.log"));
   const checks = (await readReport(folder)).get(scenario) ?? [];
   const all = [...checks, ...readFailedCalls(await readClientErrors(folder))];
@@ -65,14 +76,13 @@ async function call(args: readonly string[], logFile: string): Promise<number | 
   return await exitOf(startNode(SUITE, args, logFile));
 }
 
-/** Folders are named `[server-]SCENARIO-TIMESTAMP`. */
+/** Folders are named `[server-]SCENARIO-TIMESTAMP`; a scenario may have a slash in its name. */
 async function readReport(folder: string): Promise<Report> {
   const report = new Map<string, Check[]>();
-  for (const entry of await readdir(folder)) {
-    const scenario = /^(?:server-)?(.+)-\d{4}-\d\d-\d\dT[\d-]+Z$/.exec(entry)?.[1];
+  for (const file of await readdir(folder, { recursive: true })) {
+    const scenario = /^(?:server-)?(.+)-\d{4}-\d\d-\d\dT[\d-]+Z\/checks\.json$/.exec(file)?.[1];
     if (scenario === undefined) continue;
-    const file = join(folder, entry, "checks.json");
-    report.set(scenario, JSON.parse(await readFile(file, "utf8").catch(() => "[]")));
+    report.set(scenario, JSON.parse(await readFile(join(folder, file), "utf8").catch(() => "[]")));
   }
   return report;
 }

@@ -19,8 +19,10 @@ export type Fixture = {
 export type Revision = {
   readonly revision: string;
   readonly fixtures: readonly Fixture[];
-  /** Client scenarios that apply to the upstream leg; the others are about OAuth, or scored in another revision. */
+  /** Client scenarios that apply to the upstream leg; the others are scored in another revision. */
   readonly clientScenarios: readonly string[];
+  /** Those about OAuth, which need a user who opens pages; of the extensions only those that the gateway has. */
+  readonly authScenarios: readonly string[];
   /** What is not as in the direct run of them. */
   readonly clientDifferences?: readonly Exception[];
   /** Major version of the SDK whose client drives them. */
@@ -63,6 +65,39 @@ const otherTasks: readonly Exception[] = [
   },
 ];
 
+const AUTH_SINCE_2025 = [
+  "auth/metadata-default",
+  "auth/metadata-var1",
+  "auth/metadata-var2",
+  "auth/metadata-var3",
+  "auth/basic-cimd",
+  "auth/scope-from-www-authenticate",
+  "auth/scope-from-scopes-supported",
+  "auth/scope-omitted-when-undefined",
+  "auth/scope-step-up",
+  "auth/scope-retry-limit",
+  "auth/token-endpoint-auth-basic",
+  "auth/token-endpoint-auth-post",
+  "auth/token-endpoint-auth-none",
+  "auth/pre-registration",
+];
+
+const AUTH_SINCE_2026 = [
+  "auth/resource-mismatch",
+  "auth/offline-access-scope",
+  "auth/offline-access-not-supported",
+  "auth/authorization-server-migration",
+  "auth/iss-supported",
+  "auth/iss-not-advertised",
+  "auth/iss-supported-missing",
+  "auth/iss-wrong-issuer",
+  "auth/iss-unexpected",
+  "auth/iss-normalized",
+  "auth/metadata-issuer-mismatch",
+  "auth/client-credentials-jwt",
+  "auth/client-credentials-basic",
+];
+
 export const revisions: readonly Revision[] = [
   {
     revision: "2025-11-25",
@@ -84,6 +119,7 @@ export const revisions: readonly Revision[] = [
       "sse-retry",
       "json-schema-2020-12-preservation",
     ],
+    authScenarios: AUTH_SINCE_2025,
     sdk: "v1",
   },
   {
@@ -115,6 +151,7 @@ export const revisions: readonly Revision[] = [
       "json-schema-ref-no-deref",
       "json-schema-2020-12-preservation",
     ],
+    authScenarios: [...AUTH_SINCE_2025, ...AUTH_SINCE_2026],
     clientDifferences: [
       {
         scenario: "request-metadata",

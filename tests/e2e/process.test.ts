@@ -77,8 +77,8 @@ describe("exit codes", () => {
     async (listen) => {
       const { code, stderr } = await runProgram(["up", "--listen", listen], { config: "" });
       expect(code).toBe(3);
-      expect(stderr).toContain("isthmus: gateway.listen: expected a loopback address");
-      expect(stderr).toContain("there is no authentication yet");
+      expect(stderr).toContain(`isthmus: gateway.listen: found "${listen}": other machines reach it`);
+      expect(stderr).toContain("set [auth]");
     },
   );
 

@@ -96,7 +96,7 @@ describe("the outside surface", () => {
 
 test("without a config the demo runs, and says where a config was looked for", async () => {
   await using gateway = await startGateway();
-  expect(gateway.servers).toEqual([{ id: "demo", status: "ok", tools: 3 }]);
+  expect(gateway.servers).toEqual([{ id: "demo", status: "ok", tools: 4 }]);
   expect(gateway.program.stdout).toContain("isthmus.toml");
   const { messages } = await post(gateway.url, toolCall(1, "demo.add", { a: 20, b: 22 }));
   expect(messages[0]?.result).toEqual({ content: [{ type: "text", text: "42" }] });

@@ -122,6 +122,7 @@ class FakeHops {
       method: request.method,
       url: request.url,
       headers: request.headers,
+      principal: request.principal,
       clientAddress: request.clientAddress,
       body: (_maxBytes, taker) => taker.onBody(body),
       discard: () => undefined,

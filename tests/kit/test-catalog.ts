@@ -1,5 +1,13 @@
 /** A catalog without a kernel around it: the test says what its providers offer. */
-import { jsonText, type Offer, payload, type SessionRef, type View } from "../../src/contract/index.ts";
+import {
+  type Access,
+  jsonText,
+  LOCAL,
+  type Offer,
+  payload,
+  type SessionRef,
+  type View,
+} from "../../src/contract/index.ts";
 import { type CatalogChange, LiveCatalog } from "../../src/kernel/catalog/catalog.ts";
 import type { CatalogPlan } from "../../src/kernel/catalog/catalog-rules.ts";
 import type { Arrangement, NameTaken } from "../../src/kernel/catalog/layouts.ts";
@@ -23,12 +31,13 @@ export class TestCatalog {
   readonly catalog: LiveCatalog;
   readonly #mounts = new Map<string, Mount>();
 
-  constructor(servers: readonly TestServer[], arrangement: Partial<Arrangement> = {}) {
+  constructor(servers: readonly TestServer[], arrangement: Partial<Arrangement> = {}, access?: Access) {
     const time = new ManualTime();
     this.catalog = new LiveCatalog({
       clock: time,
       timers: time,
-      compile: () => () => Promise.resolve(),
+      compiler: { generation: 0, compile: () => () => Promise.resolve() },
+      ...(access && { access }),
       onChange: (change) => this.changes.push(change),
       onNameTaken: (taken) => this.taken.push(taken),
     });
@@ -58,7 +67,7 @@ export class TestCatalog {
   }
 
   view(catalog = "", session?: SessionRef): View {
-    return this.catalog.view(catalog, session);
+    return this.catalog.view(catalog, session?.principal ?? LOCAL, session);
   }
 }
 

@@ -1,4 +1,4 @@
-import { type CallOrder, type Life, type Provider, payload } from "../../src/contract/index.ts";
+import { type CallOrder, type Life, LOCAL, type Provider, payload } from "../../src/contract/index.ts";
 import { createKernel, type Kernel, type KernelOptions } from "../../src/kernel/index.ts";
 import { ManualTime } from "./manual-time.ts";
 import { type Probe, probeStage } from "./probe-stage.ts";
@@ -43,7 +43,7 @@ export async function testKernel(
 }
 
 function orderFor(kernel: Kernel, name: string, options: { life?: Life; timeoutMs?: number } = {}): CallOrder {
-  const entry = kernel.catalog.view("").resolve("tool", name);
+  const entry = kernel.catalog.view("", LOCAL).resolve("tool", name);
   if (!entry) throw new Error(`no tool ${name}`);
   return {
     entry,

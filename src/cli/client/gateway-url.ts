@@ -16,6 +16,6 @@ export function parseGatewayUrl(text: string): URL {
 }
 
 /** Where the gateway of this config listens; undefined when it takes any free port. */
-export function configuredUrl({ gateway: { listen } }: Config): URL | undefined {
-  return listen.port === 0 ? undefined : new URL(`http://${formatListen(listen)}/mcp`);
+export function configuredUrl({ gateway: { listen, tls } }: Config): URL | undefined {
+  return listen.port === 0 ? undefined : new URL(`${tls ? "https" : "http"}://${formatListen(listen)}/mcp`);
 }

@@ -6,6 +6,7 @@ import { type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import { createSseDecoder } from "../../wire/sse/index.ts";
 import { isObject, type JsonObject, objectOf, parseJson, textOf } from "../json.ts";
+import { authorizationHeader } from "./authorization.ts";
 import { type Channel, type Hear, NoAnswer } from "./channel.ts";
 
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
@@ -50,6 +51,7 @@ export class HttpChannel implements Channel {
     const { url, signal } = this.#options;
     const headers = {
       Accept: "application/json, text/event-stream",
+      ...authorizationHeader(),
       ...(body !== "" && { "Content-Type": "application/json" }),
       ...(this.#session !== undefined && { "Mcp-Session-Id": this.#session }),
       ...(this.#version !== undefined && { "Mcp-Protocol-Version": this.#version }),
@@ -77,6 +79,7 @@ export class HttpChannel implements Channel {
 }
 
 function readBody(status: number, text: string, hear: (message: unknown) => void): void {
+  if (status === 401) throw new NoAnswer("it asks who you are; put a token into ISTHMUS_TOKEN", false);
   let body: unknown;
   try {
     body = parseJson(text);

@@ -2,6 +2,7 @@
 import { get as getHttp } from "node:http";
 import { get as getHttps } from "node:https";
 import { parseJson } from "../json.ts";
+import { authorizationHeader } from "./authorization.ts";
 import { NoAnswer } from "./channel.ts";
 
 const MAX_BYTES = 4 * 1024 * 1024;
@@ -14,14 +15,18 @@ export function httpGet(url: URL, timeoutMs: number): Promise<HttpAnswer> {
     const fail = (error: Error & { code?: string }) =>
       reject(new NoAnswer(error.code ?? error.message, error.code === "ECONNREFUSED"));
     const get = url.protocol === "https:" ? getHttps : getHttp;
-    const sent = get(url, { agent: false, signal: AbortSignal.timeout(timeoutMs) }, (response) => {
-      let text = "";
-      response.setEncoding("utf8").on("data", (chunk: string) => {
-        text += chunk;
-        if (text.length > MAX_BYTES) response.destroy(new Error("the answer is larger than 4 MiB"));
-      });
-      response.on("end", () => resolve({ status: response.statusCode ?? 0, text })).on("error", fail);
-    });
+    const sent = get(
+      url,
+      { agent: false, headers: authorizationHeader(), signal: AbortSignal.timeout(timeoutMs) },
+      (response) => {
+        let text = "";
+        response.setEncoding("utf8").on("data", (chunk: string) => {
+          text += chunk;
+          if (text.length > MAX_BYTES) response.destroy(new Error("the answer is larger than 4 MiB"));
+        });
+        response.on("end", () => resolve({ status: response.statusCode ?? 0, text })).on("error", fail);
+      },
+    );
     sent.on("error", fail);
   });
 }

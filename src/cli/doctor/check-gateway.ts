@@ -3,16 +3,18 @@ import { createServer } from "node:net";
 import type { Config } from "../../server/config/index.ts";
 import { formatListen } from "../../server/config/index.ts";
 import { NoAnswer } from "../client/channel.ts";
+import { configuredUrl } from "../client/gateway-url.ts";
 import { httpGet, jsonOf } from "../client/http-get.ts";
 import { objectOf } from "../json.ts";
 import { type Finding, ok, problem, warning } from "./finding.ts";
 
 const TIMEOUT_MS = 2_000;
 
-export async function checkGateway({ gateway: { listen } }: Config): Promise<Finding[]> {
+export async function checkGateway(config: Config): Promise<Finding[]> {
+  const { listen } = config.gateway;
   const address = formatListen(listen);
-  if (listen.port === 0) return [ok("port", "any free one")];
-  const origin = `http://${address}`;
+  const origin = configuredUrl(config)?.origin;
+  if (origin === undefined) return [ok("port", "any free one")];
   try {
     const ready = await httpGet(new URL("/readyz", origin), TIMEOUT_MS);
     const { status } = objectOf(jsonOf(ready));
@@ -40,6 +42,8 @@ function checkFree({ host, port }: { host: string; port: number }, address: stri
 
 async function checkStale(origin: string): Promise<Finding[]> {
   const metrics = await httpGet(new URL("/metrics", origin), TIMEOUT_MS).catch(() => undefined);
+  // Who may not look cannot tell.
+  if (metrics?.status === 401 || metrics?.status === 403) return [];
   const isStale = /^isthmus_config_stale 1$/m.test(metrics?.text ?? "");
   if (!isStale) return [ok("reload", "the running gateway has taken over its config")];
   return [

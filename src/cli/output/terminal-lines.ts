@@ -10,6 +10,13 @@ const WORDS: Readonly<Record<string, Describe>> = {
   listening: () => [],
   "config taken over": () => [],
   "pinned what is new": () => [],
+  // The summary tells who is asked for what.
+  "callers are known by": () => [],
+  "default access policy": ({ policy, why }) => [`access: ${policy}, ${why}`],
+  "no gate.anchors: nobody can approve": () => [
+    "tools that cannot be undone wait for a yes that nobody can give;",
+    '  "isthmus operator init" says how, [gate] mode = "open" lets them go',
+  ],
   // It repeats with every attempt; the state of the server is told once.
   "upstream session failed": () => [],
   "call finished": ({ target, code, durationMs, callId }) => [

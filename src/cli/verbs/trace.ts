@@ -47,9 +47,9 @@ async function ask(url: URL): Promise<HttpAnswer> {
       `no gateway answers at ${url.origin} (${error.message}); only a running one ("isthmus up") remembers its calls`,
     ]);
   }
-  const { calls, callId, error } = objectOf(jsonOf(answer));
+  const { calls, callId, code } = objectOf(jsonOf(answer));
   if (answer.status === 200 && (calls ?? callId) !== undefined) return answer;
-  if (answer.status === 404 && error !== undefined) return answer;
+  if (answer.status === 404 && code === "NO_SUCH_TARGET") return answer;
   throw new Ending("unreachable", [`${url.href} answered HTTP ${answer.status}; is another program there?`]);
 }
 

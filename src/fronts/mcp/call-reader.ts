@@ -86,7 +86,7 @@ export class CallReader implements Reader, RunningCall, OutletOwner {
       case "error":
         this.onEnd?.(false);
         if (event.error.code === "CANCELLED" && this.#isCancelled) this.#finish(undefined);
-        else this.#finish(errorAnswer(this.requestId, this.method, event.error, this.run.id));
+        else this.#finish(errorAnswer(this.requestId, this.method, event.error, this.run.id), event.error);
         return true;
       case "progress":
         if (this.token === undefined || !this.outlet.canStream) return true;
@@ -163,11 +163,11 @@ export class CallReader implements Reader, RunningCall, OutletOwner {
     return undefined;
   }
 
-  #finish(text: string | undefined): void {
+  #finish(text: string | undefined, error?: GatewayError): void {
     this.#leaveSession();
     this.#isOver = true;
     if (text === undefined) this.outlet.drop();
-    else this.outlet.answer(text, this.#cursor);
+    else this.outlet.answer(text, this.#cursor, undefined, error);
   }
 
   #leaveSession(): void {

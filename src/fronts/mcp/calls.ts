@@ -9,6 +9,7 @@ import {
   type Members,
   type Origin,
   type Payload,
+  type Principal,
   payload,
   type TaskRecord,
   type Verb,
@@ -30,6 +31,8 @@ const MAX_URI = 8192;
 
 export type Exchange = {
   readonly session: Session;
+  /** Who sent it, as proved with this very request. */
+  readonly principal: Principal;
   readonly message: Message;
   readonly outlet: Outlet;
   /** Absent on transports without exchanges of their own, and in batches. */
@@ -40,8 +43,8 @@ export type Exchange = {
   readonly address?: string | undefined;
 };
 
-export function viewOf(front: FrontContext, session: Session): View {
-  return front.catalog.view(session.catalog, session.isEphemeral ? undefined : session);
+export function viewOf(front: FrontContext, { session, principal }: Pick<Exchange, "session" | "principal">): View {
+  return front.catalog.view(session.catalog, principal, session.isEphemeral ? undefined : session);
 }
 
 /** A call on the primitive that `params` names. `begin`: how calls of this kind are started. */
@@ -51,11 +54,11 @@ export function callPrimitive(
   route: CallRoute,
   begin: Begin = startCall,
 ): void {
-  const { session, message } = exchange;
+  const { message } = exchange;
   const key = route.path[0] as string;
   const name = decodeString(message.members?.textOf(key));
   if (name === undefined) return badParams(exchange, `params.${key} must be a string`);
-  const entry = resolve(viewOf(front, session), route.kinds, name);
+  const entry = resolve(viewOf(front, exchange), route.kinds, name, exchange.principal);
   if (!entry) return unknownTarget(exchange, name);
   const own = ownName(entry, name);
   const input = own === name ? message.body : renamed(message, key, own);
@@ -65,13 +68,18 @@ export function callPrimitive(
 
 /** Completion names a prompt or a template, by its type. */
 export function callCompletion(front: FrontContext, exchange: Exchange): void {
-  const { session, message } = exchange;
+  const { message } = exchange;
   const type = decodeString(message.body.at(["ref", "type"])) ?? "";
   const route = Object.hasOwn(COMPLETE_REFS, type) ? COMPLETE_REFS[type] : undefined;
   const name = route && decodeString(message.body.at(route.path));
   if (!route || name === undefined) return badParams(exchange, "params.ref must name a prompt or a resource template");
-  const view = viewOf(front, session);
-  const entry = resolve(view, route.kind === "template" ? ["template", "resource"] : [route.kind], name);
+  const view = viewOf(front, exchange);
+  const entry = resolve(
+    view,
+    route.kind === "template" ? ["template", "resource"] : [route.kind],
+    name,
+    exchange.principal,
+  );
   if (!entry) return unknownTarget(exchange, name);
   const own = ownName(entry, name);
   const input = own === name ? message.body : message.body.splice(route.path, jsonText(own));
@@ -99,7 +107,7 @@ export function startCall(
 ): CallReader | undefined {
   const { session, message, outlet } = exchange;
   if (refuseRepeated(exchange)) return undefined;
-  const order = orderOf(front, exchange, start);
+  const order = orderOf(exchange, start);
   const reader = new CallReader(session, message.id, message.method, tokenOf(message), outlet);
   if (onEnd) reader.onEnd = onEnd;
   session.addRunning(message.id, reader);
@@ -116,13 +124,13 @@ export function refuseRepeated({ session, message, outlet }: Exchange): boolean 
 }
 
 /** Throws BAD_CALL for a name of the call that cannot be one. */
-export function orderOf(front: FrontContext, exchange: Exchange, start: Start): CallOrder {
-  const { session, message } = exchange;
+export function orderOf(exchange: Exchange, start: Start): CallOrder {
+  const { session, principal, message } = exchange;
   return {
     ...start,
     ...nameOf(exchange, start),
     method: message.method,
-    principal: front.principal,
+    principal,
     session,
     origin: originOf(exchange),
     life: "resumable",
@@ -143,9 +151,9 @@ function nameOf({ session, message, posted }: Exchange, start: Start): Pick<Call
   return once && { once: once.name, input: once.isInMeta ? start.input.splice(["_meta", ONCE_KEY]) : start.input };
 }
 
-export function resolve(view: View, kinds: readonly ListedKind[], name: string): Entry | undefined {
+export function resolve(view: View, kinds: readonly ListedKind[], name: string, by: Principal): Entry | undefined {
   for (const kind of kinds) {
-    const entry = view.resolve(kind, name);
+    const entry = view.resolve(kind, name, by);
     if (entry) return entry;
   }
   return undefined;

@@ -2,6 +2,7 @@
  * A two-way line of messages with one session behind it: a pair of pipes, or the stream and POSTs of 2024.
  * Everything goes out on the one line, in order; there is nothing to come back to when it is lost.
  */
+import type { Principal } from "../../contract/index.ts";
 import type { OutboxWriter, Session } from "../../mechanisms/sessions/index.ts";
 import { errorText, isBatch, type Message, MessageFault, skimBatch, skimMessage } from "../../wire/jsonrpc/index.ts";
 import { ASSUMED_REVISION, revisionOf } from "../../wire/mcp/index.ts";
@@ -15,6 +16,8 @@ import type { Outlet, OutletOwner } from "./outlet.ts";
 import { handleRequest } from "./requests.ts";
 
 export type ConnectionOptions = {
+  /** Whose line it is. */
+  readonly principal: Principal;
   readonly catalog: string;
   /** Where both eras share the line: requests of 2026-07-28 go here. */
   readonly modern?: ModernContext;
@@ -44,7 +47,7 @@ export class Connection implements OutboxWriter {
   constructor(front: FrontContext, options: ConnectionOptions) {
     this.#front = front;
     this.#options = options;
-    if (options.modern) this.#modernLine = new ModernLine(options.modern, options.catalog, this);
+    if (options.modern) this.#modernLine = new ModernLine(options.modern, options, this);
   }
 
   /** No answer is waited for. */
@@ -84,12 +87,13 @@ export class Connection implements OutboxWriter {
   #handle(message: Message): void {
     if (this.#modernLine?.take(message)) return;
     if (message.kind === "request" && message.method === "initialize") return this.#initialize(message);
-    const session = this.#session ?? ephemeralSession(this.#front, this.#options.catalog, ASSUMED_REVISION.version);
+    const { principal, catalog } = this.#options;
+    const session = this.#session ?? ephemeralSession(this.#front, principal, catalog, ASSUMED_REVISION.version);
     if (message.kind === "request") {
       const outlet = new LineOutlet(this);
       if (message.method !== "ping") this.#listen();
       const { address } = this.#options;
-      const exchange = { session, message, outlet };
+      const exchange = { session, principal, message, outlet };
       handleRequest(this.#front, address === undefined ? exchange : { ...exchange, address });
     } else if (message.kind === "response") takeAnswer(this.#front, session, message);
     else {
@@ -107,7 +111,7 @@ export class Connection implements OutboxWriter {
 
   #initialize(message: Message): void {
     this.#held = [];
-    initialize(this.#front, this.#options.catalog, message, new LineOutlet(this))
+    initialize(this.#front, this.#options, message, new LineOutlet(this))
       .catch((cause) => {
         this.#front.log.error("initialize failed inside the gateway", { cause });
         this.answered(errorText(message.id, { code: -32603, message: "The gateway failed." }));

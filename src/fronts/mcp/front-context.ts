@@ -1,11 +1,13 @@
 import type {
   Catalog,
   Clock,
+  Confirmations,
+  GatewayError,
   Hop,
+  HttpRequest,
   Keys,
   Log,
   Meter,
-  Principal,
   Runs,
   SharedState,
   Timers,
@@ -43,6 +45,10 @@ export type McpPorts = {
   readonly log: Log;
   readonly meter: Meter;
   readonly keys: Keys;
+  /** Where calls that wait are approved. */
+  readonly confirmations?: Confirmations;
+  /** Header lines that tell a caller which scopes it lacks for a call; "" where that is not what it lacks. */
+  readonly stepUp?: (request: HttpRequest, error: GatewayError) => string;
   /** What this process shares with others; absent: it is alone. */
   readonly cluster?: FrontCluster;
 };
@@ -61,7 +67,6 @@ export type FrontCluster = {
 export type FrontContext = McpPorts & {
   readonly config: McpFrontConfig;
   readonly voice: Voice;
-  readonly principal: Principal;
   /** Who holds what waits in this process. */
   readonly holder: () => string;
   /** Catalogs that were waited for once without a session: what everybody sees there is ready. */

@@ -1,5 +1,13 @@
 /** Opens sessions. The answer is the gateway's own: nothing of it is relayed. */
-import { decodeString, GatewayError, JsonFault, jsonText, payload, type View } from "../../contract/index.ts";
+import {
+  decodeString,
+  GatewayError,
+  JsonFault,
+  jsonText,
+  type Principal,
+  payload,
+  type View,
+} from "../../contract/index.ts";
 import type { Session } from "../../mechanisms/sessions/index.ts";
 import { answerText, errorText, type Message } from "../../wire/jsonrpc/index.ts";
 import { TASKS_EXTENSION } from "../../wire/mcp/2026-07-28/index.ts";
@@ -16,13 +24,15 @@ const ABOUT = new WeakMap<View, string>();
 /** Every session keeps what its client said of itself as long as it lives. */
 const MAX_DECLARED_BYTES = 64 * 1024;
 
-/** Answers `initialize` when what the new session sees is ready, or the kernel has waited long enough for it. `isPeer`: see SessionRef. */
+/** Who opens a session, and where. `isPeer`: see SessionRef. */
+export type Opener = { readonly principal: Principal; readonly catalog: string; readonly isPeer?: boolean };
+
+/** Answers `initialize` when what the new session sees is ready, or the kernel has waited long enough for it. */
 export async function initialize(
   front: FrontContext,
-  catalog: string,
+  { principal, catalog, isPeer = false }: Opener,
   message: Message,
   outlet: Outlet,
-  isPeer = false,
 ): Promise<void> {
   const asked = decodeString(message.members?.textOf("protocolVersion"));
   const capabilities = message.members?.textOf("capabilities") ?? "{}";
@@ -38,7 +48,7 @@ export async function initialize(
   const { version } = revisionOf(asked) ?? LATEST_REVISION;
   let session: Session;
   try {
-    session = openSession(front, catalog, version, message, { isUnnamed: !outlet.namesSession, isPeer });
+    session = openSession(front, version, message, { principal, catalog, isPeer, isUnnamed: !outlet.namesSession });
   } catch (error) {
     if (error instanceof JsonFault) {
       front.meter.count("isthmus_refused_total", "message");
@@ -52,7 +62,7 @@ export async function initialize(
   await front.catalog.enter(catalog, session);
   session.isEntered = true;
   outlet.opened(session);
-  const about = aboutText(front, front.catalog.view(catalog, session));
+  const about = aboutText(front, front.catalog.view(catalog, principal, session));
   outlet.answer(answerText(message.id, "result", payload(`{"protocolVersion":${jsonText(version)},${about}}`)));
 }
 
@@ -71,21 +81,18 @@ async function keepSession(front: FrontContext, session: Session, message: Messa
 
 function openSession(
   front: FrontContext,
-  catalog: string,
   protocol: string,
   message: Message,
-  kind: { readonly isUnnamed: boolean; readonly isPeer: boolean },
+  opener: Opener & { readonly isUnnamed: boolean },
 ): Session {
   const capabilities = front.sessions.intern(message.members?.textOf("capabilities") ?? "{}");
   return front.sessions.create({
     voice: front.voice,
-    principal: front.principal,
-    catalog,
+    ...opener,
     protocol,
     capabilities,
     clientInfo: front.sessions.intern(message.members?.textOf("clientInfo") ?? "{}"),
     canBeAsked: canBeAsked(capabilities),
-    ...kind,
   });
 }
 

@@ -1,9 +1,9 @@
 /** Lists are ready text of a view: no call is made for them. */
 import { createHash } from "node:crypto";
 import { decodeString, jsonText, spliceText, type View, type ViewList } from "../../contract/index.ts";
-import type { Session } from "../../mechanisms/sessions/index.ts";
 import { errorText, type Message } from "../../wire/jsonrpc/index.ts";
 import type { ListRoute } from "../../wire/mcp/index.ts";
+import { type Exchange, viewOf } from "./calls.ts";
 import { decodeCursor, encodeCursor } from "./cursor.ts";
 import type { FrontContext } from "./front-context.ts";
 import type { Outlet } from "./outlet.ts";
@@ -35,14 +35,9 @@ export function stampOf(list: ViewList): number {
   return readyOf(list).stamp;
 }
 
-export function answerList(
-  front: FrontContext,
-  session: Session,
-  message: Message,
-  route: ListRoute,
-  outlet: Outlet,
-): void {
-  const view = front.catalog.view(session.catalog, session.isEphemeral ? undefined : session);
+export function answerList(front: FrontContext, exchange: Exchange, route: ListRoute): void {
+  const { session, message, outlet } = exchange;
+  const view = viewOf(front, exchange);
   const list = view.list(route.kind).older;
   front.catalog.listed(session.catalog, session, route.kind);
   const start = startOf(front, list, route, message);

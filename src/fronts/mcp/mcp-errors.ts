@@ -17,6 +17,8 @@ const MCP_ERRORS = {
   NO_SUCH_TARGET: "unknown",
   OVERLOADED: "family",
   LIMITED: "family",
+  CONFIRMATION_REQUIRED: "family",
+  CONSENT_REQUIRED: "family",
   DEADLINE_PASSED: "family",
   CANCELLED: "family",
   PROVIDER_UNREACHABLE: "family",
@@ -48,7 +50,13 @@ export function errorParts(method: string, error: GatewayError, callId: string):
   if (MCP_ERRORS[error.code] !== "family" || method !== "tools/call")
     return { error: errorBody(method, error, callId) };
   const content = [{ type: "text", text: error.message }];
-  return { result: { content, isError: true, _meta: { "dev.isthmus/error": factsOf(error, callId) } } };
+  const _meta = { "dev.isthmus/error": factsOf(error, callId) };
+  const { gate } = error.details;
+  if (gate === undefined) return { result: { content, isError: true, _meta } };
+  // MCP-AX: what waits, for clients that know the key, and its id as text for those that only show text.
+  const { status, confirmation_id } = gate as { status: string; confirmation_id: string };
+  const short = { type: "text", text: JSON.stringify({ status, confirmation_id }) };
+  return { result: { content: [...content, short], isError: true, _meta: { ..._meta, "x-mcpax-gate": gate } } };
 }
 
 /** Our own error as an error, also where the family has a result for it. */

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { HttpRequest, HttpResponse } from "../../contract/index.ts";
 import type { FrontContext, McpFrontConfig, McpPorts } from "./front-context.ts";
 import { createHttpTransport } from "./http/http-transport.ts";
+import { handleConfirm } from "./mcpax/confirm-http.ts";
 import { createModern } from "./modern/create-modern.ts";
 import { createSseTransport } from "./sse/sse-transport.ts";
 import { type StdioOptions, type StdioServing, serveStdio } from "./stdio/stdio-transport.ts";
@@ -15,6 +16,8 @@ export type McpPathKind = "mcp" | "sse" | "messages";
 export interface McpFront {
   /** `catalog` "" is everything the caller may see. The response is always ended, sooner or later. */
   handle(request: HttpRequest, response: HttpResponse, catalog: string, kind: McpPathKind): void;
+  /** `POST /mcpax/confirm`. */
+  confirm(request: HttpRequest, response: HttpResponse): void;
   stdio(options: StdioOptions): StdioServing;
   /** These providers were replaced: what clients subscribed to there is subscribed to again. */
   subscribeAgain(providers: ReadonlySet<string>): Promise<void>;
@@ -32,7 +35,6 @@ export function createMcpFront(options: McpPorts & { readonly config: McpFrontCo
     ...options,
     holder: options.cluster?.member ?? (() => alone),
     voice: createVoice(options.catalog),
-    principal: { id: "local" },
     readyCatalogs: new Set(),
   };
   const modern = createModern(front);
@@ -44,6 +46,11 @@ export function createMcpFront(options: McpPorts & { readonly config: McpFrontCo
       if (kind === "mcp") http.handle(request, response, catalog);
       else if (kind === "sse") sse.handleStream(request, response, catalog);
       else sse.handleMessage(request, response, catalog);
+    },
+    confirm(request, response) {
+      if (front.confirmations) return handleConfirm(front, front.confirmations, request, response);
+      request.discard();
+      response.answer(404, "", "");
     },
     stdio(stdioOptions) {
       const served = serveStdio(front, modern, stdioOptions);

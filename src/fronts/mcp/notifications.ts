@@ -1,5 +1,5 @@
 /** What a client says without waiting for an answer, and its answers to our questions. */
-import { decodeString } from "../../contract/index.ts";
+import { decodeString, type View } from "../../contract/index.ts";
 import type { Session } from "../../mechanisms/sessions/index.ts";
 import type { Message } from "../../wire/jsonrpc/index.ts";
 import { LATEST_REVISION } from "../../wire/mcp/index.ts";
@@ -36,9 +36,17 @@ function relay(front: FrontContext, session: Session, message: Message): void {
   const isNotification = method.startsWith("notifications/");
   const isOurs = !isNotification && LATEST_REVISION.methods.has(method.toLowerCase());
   if (isOurs) front.meter.count("isthmus_notices_dropped_total", "request without id");
-  else if (session.isEphemeral || (!isNotification && viewOf(front, session).providers.length > 1))
+  else if (
+    session.isEphemeral ||
+    (!isNotification && !canRelay(viewOf(front, { session, principal: session.principal })))
+  )
     front.meter.count("isthmus_notices_dropped_total", "nobody to tell");
   else front.catalog.notify(session.catalog, session, method, body);
+}
+
+/** What nobody here knows goes to the one server behind us, where all of it is shown. */
+function canRelay({ providers, isPartial }: View): boolean {
+  return providers.length === 1 && isPartial !== true;
 }
 
 /** Ids are compared as they are spelled: 1 and "1" are two requests. */

@@ -1,4 +1,4 @@
-import type { Run } from "../../contract/index.ts";
+import type { GatewayError, Run } from "../../contract/index.ts";
 import type { Session } from "../../mechanisms/sessions/index.ts";
 
 /** Whoever writes to an outlet: is told when there is room again and when the client is gone. */
@@ -25,8 +25,8 @@ export interface Outlet {
   bind(owner: OutletOwner): void;
   /** A message before the answer. False: it is full. `cursor` is the event's place in the run; -1: none. */
   send(text: string, cursor: number): boolean;
-  /** The answer; nothing follows it. `status` is for transports that have one. */
-  answer(text: string, cursor?: number, status?: number): void;
+  /** The answer; nothing follows it. `status` and `error`, why it is none, are for transports that can say more about it. */
+  answer(text: string, cursor?: number, status?: number, error?: GatewayError): void;
   /** A large answer, its middle as bytes that are kept ready. */
   answerParts(head: string, body: Buffer, tail: string): void;
   /** Over without an answer. */

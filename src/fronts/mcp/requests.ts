@@ -1,5 +1,5 @@
 /** Which request is handled where. A method that the session's revision does not have is unknown to it. */
-import { decodeString, GatewayError, JsonFault, payload } from "../../contract/index.ts";
+import { type Confirmations, decodeString, GatewayError, JsonFault, payload } from "../../contract/index.ts";
 import type { Session } from "../../mechanisms/sessions/index.ts";
 import { answerText, errorText } from "../../wire/jsonrpc/index.ts";
 import { CALL_ROUTES, type CallRoute, LIST_ROUTES, LOG_LEVELS, revisionOf } from "../../wire/mcp/index.ts";
@@ -7,6 +7,7 @@ import { badParams, callCompletion, callPrimitive, type Exchange, startCall, vie
 import type { FrontContext } from "./front-context.ts";
 import { answerList } from "./lists.ts";
 import { ambiguousAnswer, errorAnswer } from "./mcp-errors.ts";
+import { answerConfirm, CONFIRM_METHOD } from "./mcpax/confirm.ts";
 import { startTool } from "./task-calls.ts";
 import { listTasks } from "./task-list.ts";
 import { callTask } from "./tasks.ts";
@@ -25,7 +26,7 @@ const HANDLERS: ReadonlyMap<string, Handler> = new Map<string, Handler>([
   ["tasks/list", listTasks],
   ...Object.entries(LIST_ROUTES).map(([method, route]): [string, Handler] => [
     method,
-    (front, { session, message, outlet }) => answerList(front, session, message, route, outlet),
+    (front, exchange) => answerList(front, exchange, route),
   ]),
   ...Object.entries(CALL_ROUTES).map(([method, route]): [string, Handler] => [
     method,
@@ -35,7 +36,12 @@ const HANDLERS: ReadonlyMap<string, Handler> = new Map<string, Handler>([
 ]);
 
 /** Words of the gateway itself in other revisions: never relayed, or a server behind us would speak for us. */
-const OWN_WORDS: ReadonlySet<string> = new Set(["initialize", "server/discover", "subscriptions/listen"]);
+const OWN_WORDS: ReadonlySet<string> = new Set([
+  "initialize",
+  "server/discover",
+  "subscriptions/listen",
+  CONFIRM_METHOD,
+]);
 
 /** Answers a request of an open session, at once or when its call has ended. */
 export function handleRequest(front: FrontContext, exchange: Exchange): void {
@@ -52,6 +58,9 @@ export function handleRequest(front: FrontContext, exchange: Exchange): void {
 function dispatch(front: FrontContext, exchange: Exchange): void {
   const { method } = exchange.message;
   try {
+    if (method === CONFIRM_METHOD && front.confirmations) {
+      return void confirm(front.confirmations, exchange).catch((error) => fail(front, exchange, error));
+    }
     const isKnown = revisionOf(exchange.session.protocol)?.methods.has(method) === true;
     const handler = isKnown ? HANDLERS.get(method) : undefined;
     const done = handler ? handler(front, exchange) : callUnknown(front, exchange);
@@ -59,6 +68,10 @@ function dispatch(front: FrontContext, exchange: Exchange): void {
   } catch (error) {
     fail(front, exchange, error);
   }
+}
+
+async function confirm(confirmations: Confirmations, exchange: Exchange): Promise<void> {
+  exchange.outlet.answer(await answerConfirm(confirmations, exchange));
 }
 
 function fail(front: FrontContext, { message, outlet }: Exchange, cause: unknown): void {
@@ -97,8 +110,8 @@ function setLevel(front: FrontContext, exchange: Exchange): void {
 
 /** A method we do not know goes to the server behind us, if there is just one and all of it is shown. */
 function callUnknown(front: FrontContext, exchange: Exchange): void {
-  const { session, message, outlet } = exchange;
-  const view = viewOf(front, session);
+  const { message, outlet } = exchange;
+  const view = viewOf(front, exchange);
   const [only] = view.providers;
   const canRelay = view.providers.length === 1 && only && !view.isPartial && !OWN_WORDS.has(message.method);
   const entry = canRelay ? view.raw(only.id, message.method) : undefined;

@@ -46,7 +46,7 @@ export async function subscribeAll(front: FrontContext, session: Session): Promi
 
 async function renew(front: FrontContext, session: Session, subscription: Subscription): Promise<void> {
   if (session.isEnded) return;
-  const entry = front.catalog.view(session.catalog, session).resolve("resource", subscription.shown);
+  const entry = front.catalog.view(session.catalog, session.principal, session).resolve("resource", subscription.shown);
   if (entry?.target.provider !== subscription.provider) return;
   await callSubscribe(front, session, { entry, subscription }, "resources/subscribe");
 }

@@ -26,7 +26,7 @@ function startTask(front: FrontContext, exchange: Exchange, start: Start): void 
   const ttlMs = wishedTtl(message.members?.textOf("task") ?? "");
   if (ttlMs === undefined) return badParams(exchange, "params.task must be an object; its ttl, if any, a number of ms");
   if (!front.tasks.isUp) return outlet.answer(errorAnswer(message.id, "", NO_STORE, ""));
-  const order = orderOf(front, exchange, { ...start, input: start.input.splice(["task"]) });
+  const order = orderOf(exchange, { ...start, input: start.input.splice(["task"]) });
   const notices = new TaskNotices(front, session, tokenOf(message));
   const task = front.tasks.start(
     session.principal,

@@ -12,7 +12,7 @@ const AT_ONCE = 8;
 export async function listTasks(front: FrontContext, exchange: Exchange): Promise<void> {
   const { message, session, outlet } = exchange;
   if (message.members?.has("cursor")) return badParams(exchange, "The cursor is not valid");
-  const view = viewOf(front, session);
+  const view = viewOf(front, exchange);
   const kept = (await front.tasks.list(session.principal)).slice(0, MAX_LISTED);
   const records = await front.runs.tasksOf(session.principal);
   const shown = records.filter(({ target }) => view.raw(target.provider, "tasks/get"));
@@ -33,7 +33,7 @@ export async function listTasks(front: FrontContext, exchange: Exchange): Promis
 /** The task as its provider describes it now. */
 function askAbout(front: FrontContext, exchange: Exchange, record: TaskRecord): Promise<string | undefined> {
   const { session, message } = exchange;
-  const entry = viewOf(front, session).raw(record.target.provider, "tasks/get");
+  const entry = viewOf(front, exchange).raw(record.target.provider, "tasks/get");
   if (!entry) return Promise.resolve(undefined);
   return new Promise((resolve) => {
     const reader: Reader = {
@@ -50,7 +50,7 @@ function askAbout(front: FrontContext, exchange: Exchange, record: TaskRecord): 
         verb: "raw",
         method: "tasks/get",
         input: payload(`{"taskId":${JSON.stringify(record.id)}}`),
-        principal: front.principal,
+        principal: exchange.principal,
         session,
         origin: { front: "mcp", protocol: session.protocol, requestId: message.id },
         life: "detached",

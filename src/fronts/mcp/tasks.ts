@@ -34,7 +34,7 @@ async function callProvider(front: FrontContext, exchange: Exchange, id: string)
   const { message, session } = exchange;
   const task = await front.runs.task(id);
   const isOwn = task?.principal.id === session.principal.id;
-  const entry = task && isOwn ? viewOf(front, session).raw(task.target.provider, message.method) : undefined;
+  const entry = task && isOwn ? viewOf(front, exchange).raw(task.target.provider, message.method) : undefined;
   if (!task || !entry) return badParams(exchange, "Failed to retrieve task: Task not found");
   const start = { entry, verb: "raw", input: message.body, resumes: id, task } as const;
   if (message.method !== "tasks/result") return void startCall(front, exchange, start);

@@ -20,7 +20,7 @@ const NOTHING: readonly OutboxItem[] = [];
 export function createVoice(catalog: Catalog): Voice {
   /** Whether what the session was last told about this kind is out of date. Remembers what it is told now. */
   function hasChanged(session: Session, kind: ListedKind, from: string): boolean {
-    const view = catalog.view(session.catalog, session);
+    const view = catalog.view(session.catalog, session.principal, session);
     const stamp = stampOf(view.list(kind).older);
     const seen = session.seen?.[kind];
     if (seen === stamp) return false;
@@ -32,6 +32,7 @@ export function createVoice(catalog: Catalog): Voice {
 
   return {
     notice(session, notice) {
+      if (isServers(notice) && !isReached(catalog, session, notice.from)) return undefined;
       if (notice.method === "notifications/message") {
         return passesLevel(session, notice.payload) ? item("log", notice) : undefined;
       }
@@ -56,6 +57,16 @@ export function createVoice(catalog: Catalog): Voice {
     withdrawal: (id) => notificationText("notifications/cancelled", payload(`{"requestId":${id}}`)),
     ended: (session, reason) => catalog.leave(session, reason),
   };
+}
+
+/** What a server says that a client may not reach any more is not for it. */
+export function isReached(catalog: Catalog, session: Session, from: string): boolean {
+  return catalog.view(session.catalog, session.principal, session).providers.some(({ id }) => id === from);
+}
+
+/** A server's own words. */
+function isServers({ method }: Notice): boolean {
+  return method === "notifications/message" || method === "notifications/resources/updated";
 }
 
 function item(type: OutboxItem["type"], notice: Notice): OutboxItem {

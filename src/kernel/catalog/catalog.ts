@@ -7,32 +7,37 @@
  *  2. A session is in `#scoped` only if some provider keeps offers for it alone.
  */
 import {
+  type Access,
   type Catalog,
   type Clock,
   type Departure,
-  type Entry,
   LISTED_KINDS,
   type ListedKind,
   type MappedUris,
-  type Next,
   type Offer,
   type Payload,
+  type Principal,
   type ProviderState,
+  type Reach,
   type Scope,
   type SessionRef,
   type Timers,
   type View,
 } from "../../contract/index.ts";
+import { AllowedView } from "./allowed-view.ts";
 import { type Arrangement, Layouts, type NameTaken } from "./layouts.ts";
 import { LiveView } from "./live-view.ts";
 import type { Mount } from "./mount.ts";
 import { NO_OFFERS, OfferSets } from "./offer-set.ts";
+import type { Compiler } from "./view-entry.ts";
 import type { ViewMember } from "./view-layout.ts";
 
 export type CatalogOptions = {
   readonly clock: Clock;
   readonly timers: Timers;
-  readonly compile: (entry: Entry) => Next;
+  readonly compiler: Compiler;
+  /** Who may see what; unset: everybody everything. */
+  readonly access?: Access;
   /** Puts mapped URIs into whatever else of a definition leads to them. */
   readonly mapLinks?: (definition: Payload, uris: MappedUris) => Payload;
   readonly onNameTaken: (taken: NameTaken) => void;
@@ -50,6 +55,9 @@ export type CatalogChange = {
   readonly session: string | undefined;
 };
 
+/** Callers who may do different things, for whom views of one catalog are kept ready. */
+const MAX_ALLOWED = 256;
+
 /** The catalog of everything, under its segments. */
 const EVERYTHING = "";
 
@@ -60,6 +68,7 @@ export class LiveCatalog implements Catalog {
   readonly #mounts = new Map<string, Mount>();
   readonly #sets = new OfferSets();
   readonly #shared = new Map<string, LiveView>();
+  readonly #allowedViews = new WeakMap<LiveView, Map<string, AllowedView>>();
   readonly #scoped = new Map<string, Scoped>();
   /** Who has entered what and not left. */
   readonly #inside = new Map<string, { readonly session: SessionRef; readonly catalog: string }>();
@@ -70,8 +79,8 @@ export class LiveCatalog implements Catalog {
 
   constructor(options: CatalogOptions) {
     this.#options = options;
-    const { compile, mapLinks = (definition) => definition, onNameTaken, onHeld } = options;
-    this.#layouts = new Layouts({ compile, mapLinks, onNameTaken, ...(onHeld && { onHeld }) });
+    const { compiler, mapLinks = (definition) => definition, onNameTaken, onHeld } = options;
+    this.#layouts = new Layouts({ compiler, mapLinks, onNameTaken, ...(onHeld && { onHeld }) });
     this.#patienceMs = options.patienceMs ?? 5_000;
     this.#startedAt = options.clock.now();
   }
@@ -99,6 +108,21 @@ export class LiveCatalog implements Catalog {
     if (!this.#layouts.arrange(arrangement)) return;
     this.#changed();
     for (const mount of this.#mounts.values()) this.#tellAll(mount);
+  }
+
+  /** Callers may reach something else than before: whoever then sees another list is told. */
+  reachChanged(): void {
+    this.#changed();
+    for (const mount of this.#mounts.values()) {
+      this.#tellAll(mount);
+      if (mount.facts.status === "ok" && mount.missed.size > 0) void this.#letIn(mount);
+    }
+  }
+
+  /** Whether a session may have anything to do with a provider. */
+  reaches(mount: Mount, session: SessionRef, catalog = this.#inside.get(session.id)?.catalog ?? EVERYTHING): boolean {
+    const reach = this.#options.access?.reachOf(session.principal);
+    return reach === undefined || reach.reachesProvider(mount.provider.id, catalog);
   }
 
   /** Whatever everybody sees of it may look different now. */
@@ -152,7 +176,7 @@ export class LiveCatalog implements Catalog {
     for (const id of missed) {
       const inside = this.#inside.get(id);
       if (!inside || mount.isLeaving || !this.#mountsOf(inside.catalog).includes(mount)) continue;
-      await this.#enterMount(mount, inside.session);
+      await this.#enterMount(mount, inside.session, inside.catalog);
       if (!this.#inside.has(id)) this.#scoped.delete(id);
       const own = mount.offers.get(this.#scoped.get(id)?.scopes.get(mount.provider.id) ?? "shared");
       const kinds = LISTED_KINDS.filter((kind) => own?.offers[kind]);
@@ -171,8 +195,31 @@ export class LiveCatalog implements Catalog {
     for (const scoped of this.#scoped.values()) scoped.views.clear();
   }
 
-  view(catalog: string, session?: SessionRef): View {
-    return this.#viewOf(catalog, session && this.#scoped.get(session.id));
+  view(catalog: string, principal: Principal, session?: SessionRef): View {
+    const view = this.#viewOf(catalog, session && this.#scoped.get(session.id));
+    const reach = this.#options.access?.reachOf(principal);
+    return reach ? this.#allowed(view, catalog, reach) : view;
+  }
+
+  /** What there is, whoever may see it. */
+  whole(catalog: string): LiveView {
+    return this.#viewOf(catalog, undefined);
+  }
+
+  /** Callers who reach the same share what they see, as long as the view lives that it is a part of. */
+  #allowed(view: LiveView, catalog: string, reach: Reach): View {
+    let views = this.#allowedViews.get(view);
+    if (!views) {
+      views = new Map();
+      this.#allowedViews.set(view, views);
+    }
+    const known = views.get(reach.key);
+    if (known) return known;
+    const [oldest] = views.keys();
+    if (views.size >= MAX_ALLOWED && oldest !== undefined) views.delete(oldest);
+    const allowed = new AllowedView(view, catalog, reach);
+    views.set(reach.key, allowed);
+    return allowed;
   }
 
   #viewOf(catalog: string, scoped: Scoped | undefined): LiveView {
@@ -216,11 +263,16 @@ export class LiveCatalog implements Catalog {
     }
     if (!session) return;
     this.#inside.set(session.id, { session, catalog });
-    await this.#patiently(this.#patienceMs, Promise.all(mounts.map((mount) => this.#enterMount(mount, session))));
+    await this.#patiently(
+      this.#patienceMs,
+      Promise.all(mounts.map((mount) => this.#enterMount(mount, session, catalog))),
+    );
   }
 
-  async #enterMount(mount: Mount, session: SessionRef): Promise<void> {
-    if (mount.facts.status !== "ok" && !mount.offers.has("shared")) {
+  async #enterMount(mount: Mount, session: SessionRef, catalog: string): Promise<void> {
+    const isReady = mount.facts.status === "ok" || mount.offers.has("shared");
+    // A server that the caller may not reach is not told of it, and gets no way to ask it anything.
+    if (!isReady || !this.reaches(mount, session, catalog)) {
       mount.missed.add(session.id);
       return;
     }
@@ -263,6 +315,8 @@ export class LiveCatalog implements Catalog {
   }
 
   notify(catalog: string, session: SessionRef, method: string, input: Payload): void {
-    for (const mount of this.#mountsOf(catalog)) mount.provider.notify(session, method, input);
+    for (const mount of this.#mountsOf(catalog)) {
+      if (this.reaches(mount, session, catalog)) mount.provider.notify(session, method, input);
+    }
   }
 }

@@ -1,7 +1,8 @@
 /** The layouts that are in use, one for each catalog and each different thing that its callers are offered. */
-import type { Entry, ListedKind, MappedUris, Naming, Next, Payload, ViewList } from "../../contract/index.ts";
+import type { ListedKind, MappedUris, Naming, Payload, ViewList } from "../../contract/index.ts";
 import { type CatalogPlan, CatalogRules } from "./catalog-rules.ts";
 import { JoinedList } from "./joined-list.ts";
+import type { Compiler } from "./view-entry.ts";
 import { ViewLayout, type ViewMember } from "./view-layout.ts";
 import type { ViewPart } from "./view-part.ts";
 
@@ -9,7 +10,7 @@ import type { ViewPart } from "./view-part.ts";
 export type Arrangement = { readonly naming: Naming; readonly catalogs: readonly CatalogPlan[] };
 
 export type LayoutsOptions = {
-  readonly compile: (entry: Entry) => Next;
+  readonly compiler: Compiler;
   readonly mapLinks: (definition: Payload, uris: MappedUris) => Payload;
   /** A name that the operator gave is taken by something else in the catalog; told once. */
   readonly onNameTaken: (taken: NameTaken) => void;
@@ -68,12 +69,12 @@ export class Layouts {
 
   #make(catalog: string, members: readonly ViewMember[]): ViewLayout {
     const rules = this.#rules.get(catalog);
-    const { compile, mapLinks, onHeld = () => undefined } = this.#options;
+    const { compiler, mapLinks, onHeld = () => undefined } = this.#options;
     return new ViewLayout({
       naming: this.#naming,
       rules,
       members,
-      compile,
+      compiler,
       mapLinks,
       sameList: (kind, parts) => this.#sameList(`${catalog} ${kind}`, parts, rules !== undefined),
       onHeld,

@@ -10,8 +10,8 @@ export type IndexMember = {
   readonly hasResources: boolean;
 };
 
-/** Where an unlisted URI leads, and what it is called there. */
-export type FoundUri<Member> = { readonly member: Member; readonly own: string };
+/** Where an unlisted URI leads, what it is called there, and the template that it fits, if it is by one that it was found. */
+export type FoundUri<Member> = { readonly member: Member; readonly own: string; readonly template?: string };
 
 export function findUnlisted<Member extends IndexMember>(
   members: readonly Member[],
@@ -19,18 +19,18 @@ export function findUnlisted<Member extends IndexMember>(
 ): FoundUri<Member> | undefined {
   const withResources = members.filter(({ hasResources }) => hasResources);
   for (const member of withResources) {
-    const own = ownByTemplate(member, uri);
-    if (own !== undefined) return { member, own };
+    const found = ownByTemplate(member, uri);
+    if (found) return { member, ...found };
   }
   const owner = ownerOfScheme(withResources, uri, members.length === 1);
   return owner && { member: owner, own: uri };
 }
 
-function ownByTemplate({ set, uris }: IndexMember, uri: string): string | undefined {
+function ownByTemplate({ set, uris }: IndexMember, uri: string): { own: string; template: string } | undefined {
   const mapped = uris?.ownOf(uri);
   for (const { name } of set.offers.template?.primitives ?? []) {
     const own = uris?.hasTemplate(name) ? mapped : uri;
-    if (own !== undefined && matchesTemplate(name, own)) return own;
+    if (own !== undefined && matchesTemplate(name, own)) return { own, template: name };
   }
   return undefined;
 }

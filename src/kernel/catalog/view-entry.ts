@@ -3,8 +3,15 @@ import type { Entry, MappedUris, Next, Primitive, Target } from "../../contract/
 export type EntryMaker = {
   readonly provider: string;
   readonly uris: MappedUris | undefined;
-  readonly compile: (entry: Entry) => Next;
+  readonly compiler: Compiler;
+  readonly template?: Target | undefined;
 };
+
+/** Makes pipelines. Those of a former generation are not used any more: what they were made of has changed. */
+export interface Compiler {
+  readonly generation: number;
+  compile(entry: Entry): Next;
+}
 
 /** A primitive in a view. Its pipeline is compiled when it is first called. */
 export class ViewEntry implements Entry {
@@ -12,19 +19,25 @@ export class ViewEntry implements Entry {
   readonly target: Target;
   readonly primitive: Primitive;
   readonly uris: MappedUris | undefined;
-  readonly #compile: (entry: Entry) => Next;
+  readonly template: Target | undefined;
+  readonly #compiler: Compiler;
+  #generation = -1;
   #pipeline: Next | undefined;
 
-  constructor(name: string, primitive: Primitive, { provider, uris, compile }: EntryMaker) {
+  constructor(name: string, primitive: Primitive, { provider, uris, compiler, template }: EntryMaker) {
     this.name = name;
     this.target = { provider, kind: primitive.kind, name: primitive.name };
     this.primitive = primitive;
     this.uris = uris;
-    this.#compile = compile;
+    this.template = template;
+    this.#compiler = compiler;
   }
 
   get pipeline(): Next {
-    this.#pipeline ??= this.#compile(this);
+    const { generation } = this.#compiler;
+    if (this.#pipeline && this.#generation === generation) return this.#pipeline;
+    this.#generation = generation;
+    this.#pipeline = this.#compiler.compile(this);
     return this.#pipeline;
   }
 }

@@ -7,10 +7,10 @@ import {
   type ListedKind,
   type MappedUris,
   type Naming,
-  type Next,
   type Payload,
   type Primitive,
   payload,
+  type Target,
   type ViewList,
 } from "../../contract/index.ts";
 import type { CatalogRules } from "./catalog-rules.ts";
@@ -19,7 +19,7 @@ import type { OfferSet } from "./offer-set.ts";
 import { findUnlisted } from "./resource-index.ts";
 import { type SettledNames, settleNames } from "./settle-names.ts";
 import { type MemberUris, planUris } from "./uri-plan.ts";
-import { ViewEntry } from "./view-entry.ts";
+import { type Compiler, ViewEntry } from "./view-entry.ts";
 import { ViewPart } from "./view-part.ts";
 
 /** One provider in a view: under which segment it stands and what it offers to this caller. */
@@ -35,7 +35,7 @@ export type LayoutOptions = {
   readonly naming: Naming;
   readonly rules: CatalogRules | undefined;
   readonly members: readonly ViewMember[];
-  readonly compile: (entry: Entry) => Next;
+  readonly compiler: Compiler;
   readonly mapLinks: (definition: Payload, uris: MappedUris) => Payload;
   /** Finds a list that shows the same already, so that equal lists are one object. */
   readonly sameList: (kind: ListedKind, parts: readonly ViewPart[]) => ViewList;
@@ -56,6 +56,9 @@ type Shown = {
   readonly bySegment: ReadonlyMap<string, ViewPart>;
   readonly byName: ReadonlyMap<string, ViewPart> | undefined;
 };
+
+/** What stands in no list: the name it is wanted by, the provider's own, and the template that led to it. */
+type Synthetic = { readonly name: string; readonly own: string; readonly template?: string | undefined };
 
 export class ViewLayout {
   readonly #options: LayoutOptions;
@@ -112,6 +115,16 @@ export class ViewLayout {
     return found ?? bySegment.get("")?.find(name);
   }
 
+  /** Everything in the list, in its order. */
+  entries(kind: ListedKind): readonly (Entry | undefined)[] {
+    return this.#shownOf(kind).parts.flatMap((part) => part.names.map((name) => part.find(name)));
+  }
+
+  /** The names in the order of the list. */
+  names(kind: ListedKind): readonly string[] {
+    return this.#shownOf(kind).parts.flatMap((part) => part.names);
+  }
+
   /** Whether something would stand under this name if it were not held back. */
   #isHeld(kind: ListedKind, name: string): boolean {
     return this.#shownOf(kind).parts.some(({ remarks }) => remarks?.held.has(name));
@@ -158,7 +171,7 @@ export class ViewLayout {
   }
 
   #part(kind: ListedKind, member: Member, moved?: ReadonlyMap<string, string>): ViewPart {
-    const { naming, rules, compile, mapLinks } = this.#options;
+    const { naming, rules, compiler, mapLinks } = this.#options;
     const { provider, segment, isExact, set, uris } = member;
     const key = JSON.stringify([kind, provider, segment, isExact, naming, rules?.key, uris?.key, moved && [...moved]]);
     const known = set.parts.get(key);
@@ -172,7 +185,7 @@ export class ViewLayout {
       rules,
       uris,
       moved,
-      compile,
+      compiler,
       mapLinks,
     });
     const [oldest] = set.parts.keys();
@@ -197,7 +210,7 @@ export class ViewLayout {
   /** A URI nobody lists. */
   #unlisted(uri: string): Entry | undefined {
     const found = findUnlisted(this.#members, uri);
-    return found && this.#synthetic("resource", found.member, { name: uri, own: found.own });
+    return found && this.#synthetic("resource", found.member, { name: uri, own: found.own, template: found.template });
   }
 
   raw(provider: string, method: string): Entry | undefined {
@@ -205,10 +218,12 @@ export class ViewLayout {
     return member && this.#synthetic("operation", member, { name: method, own: method });
   }
 
-  #synthetic(kind: "resource" | "operation", member: Member, { name, own }: { name: string; own: string }): Entry {
+  #synthetic(kind: "resource" | "operation", member: Member, { name, own, template }: Synthetic): Entry {
     const primitive: Primitive = { kind, name: own, definition: payload("{}"), repeatable: kind === "resource" };
     const { provider, uris } = member;
-    return new ViewEntry(name, primitive, { provider, uris, compile: this.#options.compile });
+    const { compiler } = this.#options;
+    const by: Target | undefined = template === undefined ? undefined : { provider, kind: "template", name: template };
+    return new ViewEntry(name, primitive, { provider, uris, compiler, template: by });
   }
 }
 

@@ -8,6 +8,7 @@ export class LiveTiming implements Timing {
   readonly entered: number[] = [];
   sentAt = 0;
   firstAt = 0;
+  repeats = 0;
 
   /** The call comes to the next of `stages`. */
   enter(now: number, stages: readonly string[]): void {

@@ -59,6 +59,10 @@ export class LiveRun implements Run, Out {
   control: RunControl | undefined;
   /** What the caller said when it cancelled. */
   lastWords: Payload | undefined;
+  /** Set by a stage that asks before the call is dispatched. */
+  onAnswers: ((answers: readonly Answer[]) => void) | undefined;
+  /** How long the call may take from its dispatch on, where somebody said so before that. */
+  extensionMs: number | undefined;
   isEnded = false;
 
   constructor(call: Call, owner: RunOwner) {
@@ -206,7 +210,8 @@ export class LiveRun implements Run, Out {
   }
 
   extend(ms: number): void {
-    this.control?.extend(ms);
+    if (this.control) this.control.extend(ms);
+    else this.extensionMs = ms;
   }
 
   reply(reply: CallReply): void {
@@ -219,6 +224,7 @@ export class LiveRun implements Run, Out {
   #answer(reply: CallReply & { type: "answer" }): void {
     const answers = reply.answers.filter((answer: Answer) => this.#asks?.delete(answer.key));
     if (answers.length === 0) return;
+    if (this.onAnswers) return this.onAnswers(answers);
     if (this.#asks?.size === 0) this.control?.asking(false);
     this.#owner.reply(this.call, { type: "answer", answers });
   }

@@ -97,6 +97,10 @@ export class LiveRuns implements Runs, RunOwner {
     return [...this.#open.values()].filter((run) => run.call.target.provider === provider);
   }
 
+  openAll(): readonly Run[] {
+    return [...this.#open.values()];
+  }
+
   task(id: string): Promise<TaskRecord | undefined> {
     return this.#tasks.get(id);
   }

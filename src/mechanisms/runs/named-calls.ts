@@ -10,6 +10,7 @@ import {
   type Clock,
   faultPoint,
   GatewayError,
+  limitedError,
   type Timers,
 } from "../../contract/index.ts";
 import { type EndOrError, readEnd, writeEnd } from "./call-end.ts";
@@ -27,8 +28,6 @@ export type NamedCallsOptions = {
   readonly channel: Channel;
   readonly clock: Clock;
   readonly timers: Timers;
-  /** Who we are to the other processes now. */
-  readonly member: () => string;
 };
 
 /** What a call that is asked for again has to wait for. */
@@ -50,6 +49,7 @@ export class NamedCalls {
     const decided = await this.#decide(admission, waiting);
     if (decided.type === "lost") throw lost();
     if (decided.type === "mismatch") throw mismatch();
+    if (decided.type === "limited") throw limitedError(decided);
     return decided.type === "done" ? readEnd(decided.answer) : undefined;
   }
 
@@ -91,13 +91,11 @@ export class NamedCalls {
    * Keeps how it ended, or (undefined) forgets that it was asked for. Resolves when that is durable; where the store does
    * not take it, it is tried again behind the caller's back, who has a right to the answer all the same.
    */
-  async settle({ call, session, once, member }: Named, end: EndOrError | undefined): Promise<void> {
+  async settle({ call, session, once, member, slots }: Named, end: EndOrError | undefined): Promise<void> {
     const answer = end && answerText(end);
     const kept = { key: once.key, ttlMs: once.ttlMs, ...(answer !== undefined && { answer }) };
-    const settlement = { call, ...(session !== undefined && { session }), once: kept };
+    const settlement = { call, member, slots, ...(session !== undefined && { session }), once: kept };
     const attempt = async () => {
-      // We were taken for dead: others may have been told that nobody knows how it ended, and that stays so.
-      if (member !== this.#options.member()) return;
       faultPoint("ledger.settle.before");
       await this.#options.calls.settle(settlement);
       faultPoint("ledger.settle.after");

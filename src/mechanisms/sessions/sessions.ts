@@ -216,6 +216,16 @@ export class SessionRegistry implements Sessions {
     for (const session of [...this.#sessions.values()]) if (isGone(session.catalog)) this.end(session, reason);
   }
 
+  /** Those that are known here. */
+  list(): Session[] {
+    return [...this.#sessions.values()];
+  }
+
+  /** Ends those that are meant. */
+  endWhere(isMeant: (session: Session) => boolean, reason: string): void {
+    for (const session of this.list()) if (isMeant(session)) this.end(session, reason);
+  }
+
   outboxOf(session: Session): Outbox {
     if (session.outbox) return session.outbox;
     const outbox = session.openOutbox(this.#outboxLimits, this.#options.meter);

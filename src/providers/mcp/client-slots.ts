@@ -26,10 +26,10 @@ export class ClientSlots {
 
   /** How many of them have a session now. */
   get openCount(): number {
-    return this.#all.filter((slot) => slot.ready !== undefined).length;
+    return this.all.filter((slot) => slot.ready !== undefined).length;
   }
 
-  get #all(): SessionSlot[] {
+  get all(): SessionSlot[] {
     return [...[...this.#slots.values()].flatMap((slot) => [slot, ...slot.spares]), ...this.#released];
   }
 
@@ -60,7 +60,7 @@ export class ClientSlots {
 
   /** Closes the longest idle one if there are too many. False: all are in use. */
   #makeRoom(): boolean {
-    const all = this.#all;
+    const all = this.all;
     if (all.length < this.#max) return true;
     const [longest] = all.filter((slot) => slot.isIdle).sort((a, b) => a.lastUsed - b.lastUsed);
     if (!longest) return false;
@@ -96,7 +96,7 @@ export class ClientSlots {
   /** Closes what was not used for `idleMs`, and what was released and has ended since. */
   sweep(idleMs: number): void {
     const now = this.#clock.now();
-    const all = this.#all;
+    const all = this.all;
     for (const slot of all) slot.tasks.sweep(now);
     for (const slot of all.filter((one) => one.isIdle)) {
       const isFirst = this.#slots.get(slot.client?.id ?? "") === slot;
@@ -110,7 +110,7 @@ export class ClientSlots {
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#all.map((slot) => slot.close()));
+    await Promise.all(this.all.map((slot) => slot.close()));
     this.#slots.clear();
     this.#released.clear();
   }

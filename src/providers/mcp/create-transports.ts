@@ -1,5 +1,6 @@
 import type { Log, Timers } from "../../contract/index.ts";
-import { createHttpClient, type SocketOpener } from "./http/index.ts";
+import { type Authorization, authorizedClient } from "./authorized-client.ts";
+import { createHttpClient, type HttpClient, type SocketOpener } from "./http/index.ts";
 import { HttpTransport } from "./http-transport.ts";
 import type { McpConfig } from "./mcp-config.ts";
 import { SseTransport } from "./sse-transport.ts";
@@ -9,7 +10,8 @@ import type { UpstreamFailure, UpstreamTransport } from "./transport.ts";
 
 /** Makes the transports of one server's sessions, which share its sockets. */
 export interface Transports {
-  create(): UpstreamTransport;
+  /** `authorization`: as whom its requests are made; unset: with what the config says alone. */
+  create(authorization?: Authorization): UpstreamTransport;
   /** After a failed opening: true when the next transport will be of another kind. */
   isOtherWorthTrying(failure: UpstreamFailure): boolean;
   /** Gives the sockets back. Safe to call twice. */
@@ -39,10 +41,12 @@ function createHttpTransports(config: McpConfig, { timers, log, connect }: Deps)
   const posts = createHttpClient({ url, headers: config.headers, connect });
   let kind = config.transport;
   return {
-    create: () =>
-      kind === "sse"
-        ? new SseTransport({ config, streams, timers })
-        : new HttpTransport({ posts, streams, maxBytes: config.maxMessage, timers, log }),
+    create(authorization) {
+      const as = (client: HttpClient) => (authorization ? authorizedClient(client, authorization) : client);
+      if (kind === "sse") return new SseTransport({ config, streams: as(streams), timers, as });
+      const clients = { posts: as(posts), streams: as(streams) };
+      return new HttpTransport({ ...clients, maxBytes: config.maxMessage, timers, log });
+    },
     isOtherWorthTrying({ status }) {
       const former = kind;
       // A config that says "sse" means it; one that says "http", or nothing, may stand before an old server.

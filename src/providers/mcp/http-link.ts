@@ -1,4 +1,4 @@
-import type { Log, Timers } from "../../contract/index.ts";
+import { GatewayError, type Log, type Timers } from "../../contract/index.ts";
 import type { Message, MessageFault } from "../../wire/jsonrpc/index.ts";
 import type { HttpClient, HttpFailure, ResponseHead } from "./http/index.ts";
 import type { UpstreamFailure } from "./transport.ts";
@@ -24,6 +24,12 @@ export interface HttpLink {
 
 /** Why a request without a usable answer failed. */
 export function describeHttpFailure(failure: HttpFailure): UpstreamFailure {
+  const { cause } = failure;
+  // There are no credentials to send: somebody must say yes, or whoever gives them out is away.
+  if (GatewayError.is(cause)) {
+    const kind = cause.code === "CONSENT_REQUIRED" ? "auth" : "unreachable";
+    return { kind, message: cause.message, cause, error: cause };
+  }
   if (!failure.sent) {
     const { code } = Object(failure.cause) as { code?: unknown };
     const why = typeof code === "string" ? ` (${code})` : "";

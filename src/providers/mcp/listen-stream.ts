@@ -1,5 +1,5 @@
 /** The GET stream of a Streamable HTTP session: what the server says outside requests. Kept open as long as it may be. */
-import type { Timer } from "../../contract/index.ts";
+import { GatewayError, type Timer } from "../../contract/index.ts";
 import { MessageFault } from "../../wire/jsonrpc/index.ts";
 import { createSseDecoder, type SseDecoder, type SseEvent } from "../../wire/sse/index.ts";
 import type { HttpExchange, HttpFailure, HttpHandler, ResponseHead } from "./http/index.ts";
@@ -96,6 +96,11 @@ export class ListenStream implements HttpHandler {
   }
 
   onError(failure: HttpFailure): void {
+    // There are no credentials for it.
+    if (GatewayError.is(failure.cause)) {
+      this.isRefused = true;
+      this.#isClosed = true;
+    }
     if (!this.#isClosed && failure.reason !== "aborted")
       this.#link.log.debug("upstream listening stream broke", { reason: failure.reason, cause: failure.cause });
     this.#reconnect();

@@ -20,6 +20,7 @@ export const OPEN_STATUS = {
 } as const satisfies Record<UpstreamFailure["kind"], ProviderStatus>;
 
 export function gatewayError(failure: UpstreamFailure): GatewayError {
+  if (failure.error) return failure.error;
   return new GatewayError(CALL_CODES[failure.kind], { message: failure.message, cause: failure.cause });
 }
 

@@ -6,6 +6,7 @@ import {
   type Call,
   type CallReply,
   type Clock,
+  type CredentialHolder,
   type Departure,
   FlightTable,
   GatewayError,
@@ -20,12 +21,15 @@ import {
   type SessionRef,
   type Timer,
   type Timers,
+  type UpstreamCredentials,
   type UpstreamMemory,
 } from "../../contract/index.ts";
 import { notificationText } from "../../wire/jsonrpc/index.ts";
 import { revision20260728 } from "../../wire/mcp/2026-07-28/index.ts";
 import { ClientSlots } from "./client-slots.ts";
+import { isConsentRequired } from "./consent-question.ts";
 import { createTransports, type Transports } from "./create-transports.ts";
+import { apart, authorizationOf, isApart, onUnavailable, startAllowed } from "./guarded-server.ts";
 import type { SocketOpener } from "./http/index.ts";
 import { Leases } from "./leases.ts";
 import type { McpConfig } from "./mcp-config.ts";
@@ -54,6 +58,8 @@ export type McpDeps = {
   readonly connect?: SocketOpener | undefined;
   /** False: the shared session lives in another process, and only sessions of single clients are opened here. */
   readonly hasShared?: boolean;
+  /** Whose tokens the server gets; without it only what its headers say. */
+  readonly credentials?: UpstreamCredentials | undefined;
   /** What the shared session calls itself towards servers. */
   readonly version?: string;
 };
@@ -91,6 +97,7 @@ class McpProvider implements Provider {
   #shared: SessionSlot | undefined;
   #sweeper: Timer | undefined;
   #eraCheck: Promise<void> | undefined;
+  #unsubscribe: (() => void) | undefined;
   #isClosed = false;
 
   constructor(config: McpConfig, deps: McpDeps) {
@@ -114,6 +121,7 @@ class McpProvider implements Provider {
     host.state({ status: "starting" });
     const shared = this.#createSlot(undefined);
     this.#shared = shared;
+    this.#unsubscribe = this.#deps.credentials?.onGranted((isFor) => this.#onGranted(isFor));
     this.#scheduleSweep();
     if (this.#deps.hasShared === false) return;
     // A failed opening is told by `state`; what happens next is up to the slot.
@@ -122,6 +130,12 @@ class McpProvider implements Provider {
       () => undefined,
     );
     if (this.#isSpare && shared.isIdle) void shared.sleep();
+  }
+
+  #onGranted(isFor: (holder: CredentialHolder) => boolean): void {
+    for (const slot of [this.#shared, ...this.#clients.all]) {
+      if (slot?.consent && isFor(slot.consent.holder)) slot.onGranted();
+    }
   }
 
   /** The shared session is a process that only lists: all clients that call have one of their own. */
@@ -133,6 +147,7 @@ class McpProvider implements Provider {
     const host = this.#host;
     if (!host) throw new GatewayError("NOT_READY");
     const { clock, timers, meter, version = "0" } = this.#deps;
+    const authorization = authorizationOf(this.#deps.credentials, client);
     return new SessionSlot({
       provider: this.id,
       gatewayVersion: version,
@@ -150,7 +165,9 @@ class McpProvider implements Provider {
       isKept: client === undefined && this.#config.restart === "on-failure",
       listTtlMs: this.#config.listTtl,
       patienceMs: client ? CLIENT_PATIENCE_MS : SHARED_PATIENCE_MS,
-      createTransport: () => this.#transports.create(),
+      authorization,
+      isGuarded: this.#deps.credentials !== undefined,
+      createTransport: () => this.#transports.create(authorization),
       isOtherWorthTrying: (failure) => this.#transports.isOtherWorthTrying(failure),
       onTask: (id, slot) => this.#taskSlots.set(id, slot),
       onTaskGone: (id) => this.#taskSlots.delete(id),
@@ -197,22 +214,24 @@ class McpProvider implements Provider {
     slot.lastUsed = this.#deps.clock.now();
     const { ready } = slot;
     if (call.verb === "subscribe") subscribe(call, slot, running);
+    else if (slot.wantsConsent) startAllowed(slot, running);
     else if (ready) running.start(ready);
     else
       slot.acquire(call.deadline).then(
         (session) => running.start(session),
-        (error) => running.fail(GatewayError.from(error)),
+        (error) => onUnavailable(slot, running, error),
       );
   };
 
   #slotOf(call: Call): SessionSlot {
     const taskSlot = call.resumes === undefined ? undefined : this.#taskSlots.get(call.resumes);
-    return taskSlot ?? this.#slotOfSession(call.session);
+    return taskSlot ?? this.#slotOfSession(call.session, call.principal);
   }
 
-  #slotOfSession(session: SessionRef | undefined): SessionSlot {
+  #slotOfSession(session: SessionRef | undefined, principal = session?.principal): SessionSlot {
     const shared = this.#shared;
     if (!shared || this.#isClosed) throw new GatewayError("NOT_READY");
+    if (principal && isApart(this.#deps.credentials, principal)) return this.#clients.take(apart(session, principal));
     return session && this.#hasOwnSession(session, shared) ? this.#clients.take(session) : shared;
   }
 
@@ -243,6 +262,7 @@ class McpProvider implements Provider {
       await slot.listed();
       return slot.scope;
     } catch (error) {
+      if (isConsentRequired(error)) return `session:${session.id}`;
       // Better the list that everybody sees than none; calls will say what is wrong.
       this.#log.warn("no upstream session for a client", { session: session.id, cause: error });
       return "shared";
@@ -289,6 +309,7 @@ class McpProvider implements Provider {
     const shared = this.#shared;
     if (!shared) return;
     if (reason === "ended") this.#endFormer(session, shared);
+    if (reason === "ended") this.#deps.credentials?.release(session.id);
     if (this.#clients.release(session.id, reason)) this.#host?.offer(`session:${session.id}`, []);
     shared.levels.drop(session.id);
     const dropped = shared.subscriptions.dropSession(session.id);
@@ -322,13 +343,17 @@ class McpProvider implements Provider {
   }
 
   #checkEra(shared: SessionSlot): void {
-    this.#eraCheck ??= checkEra(shared, this.#transports.create()).finally(() => {
+    this.#eraCheck ??= checkEra(
+      shared,
+      this.#transports.create(authorizationOf(this.#deps.credentials, undefined)),
+    ).finally(() => {
       this.#eraCheck = undefined;
     });
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
+    this.#unsubscribe?.();
     this.#sweeper?.cancel();
     await within(this.#deps.timers, CLOSE_MS, Promise.all([this.#shared?.close(), this.#clients.close()]));
     for (const running of this.#running.values())

@@ -14,6 +14,7 @@ import { type Message, requestText } from "../../wire/jsonrpc/index.ts";
 import { inputFor } from "./call-input.ts";
 import { CallQuestions } from "./call-questions.ts";
 import { cancelRequest } from "./cancelling.ts";
+import { ConsentQuestion, type ConsentSurroundings, isConsentRequired } from "./consent-question.ts";
 import { type OpenAsk, routeNotification, routeRequest } from "./incoming.ts";
 import { type EndEvent, legacyEnd } from "./legacy-end.ts";
 import { gatewayError } from "./mcp-errors.ts";
@@ -50,6 +51,7 @@ export class RunningCall implements RequestSink {
   #stream: RequestStream | undefined;
   #questions: CallQuestions | undefined;
   #modern: ModernCall | undefined;
+  #consent: ConsentQuestion | undefined;
   #progress = Number.NEGATIVE_INFINITY;
   #late: LateTask | undefined;
   #wasRenewed = false;
@@ -123,10 +125,24 @@ export class RunningCall implements RequestSink {
     this.#late?.stop();
     if (this.#isSettled) return;
     if ((failure.kind === "expired" || failure.isTurnedAway) && !this.#wasRenewed) void this.#renew(session, failure);
+    else if (isConsentRequired(failure.error))
+      this.seekConsent(failure.error, session.context.consent, () => this.#resendOn(session));
     else {
       this.fail(gatewayError(failure));
       if (failure.kind !== "lost" && failure.kind !== "invalid") session.context.onTrouble(session, failure);
     }
+  }
+
+  /** Nobody has allowed us to make this call yet. `again`: makes it once somebody has. */
+  seekConsent(error: GatewayError, surroundings: ConsentSurroundings | undefined, again: () => void): void {
+    if (!surroundings) return this.fail(error);
+    this.#consent ??= new ConsentQuestion(this, surroundings);
+    this.#consent.put(error, again);
+  }
+
+  #resendOn(session: UpstreamSession): void {
+    if (session.isOver) void this.#renew(session, { kind: "expired", message: "The session is over." });
+    else this.resend(session);
   }
 
   /** The server did not look at the call. Sends it once more if that was because it has forgotten the session. */
@@ -215,6 +231,7 @@ export class RunningCall implements RequestSink {
 
   #answer(answer: Answer): void {
     this.#modern?.onAnswer(answer);
+    this.#consent?.onAnswer(answer);
     if (this.#session) this.#questions?.answer(answer, this.#session);
   }
 
@@ -289,6 +306,7 @@ export class RunningCall implements RequestSink {
   #settle(): void {
     this.#isSettled = true;
     this.#modern?.stop();
+    this.#consent?.stop();
     this.driven?.stop();
     this.#questions?.close(this.#session);
     this.#onSettled(this);

@@ -15,6 +15,8 @@ import {
   type Timer,
   type Timers,
 } from "../../contract/index.ts";
+import type { Authorization } from "./authorized-client.ts";
+import type { ConsentSurroundings } from "./consent-question.ts";
 import type { FormerSession } from "./former-session.ts";
 import type { Leases } from "./leases.ts";
 import { LogLevels } from "./log-levels.ts";
@@ -23,6 +25,7 @@ import type { Eras } from "./modern/eras.ts";
 import { Offering } from "./offering.ts";
 import { Backoff } from "./restart.ts";
 import { type MemoOptions, SessionMemo } from "./session-memo.ts";
+import { SIGN_IN_ABOUT, SIGN_IN_OFFER, signInMessage } from "./sign-in.ts";
 import { Subscriptions } from "./subscriptions.ts";
 import { TaskTable } from "./task-table.ts";
 import { TaskTools } from "./tasks/task-tools.ts";
@@ -53,6 +56,10 @@ export type SlotOptions = {
   readonly listTtlMs: number;
   /** How long a call waits for a session, at most. */
   readonly patienceMs: number;
+  /** As whom the server is called, where it wants to know. */
+  readonly authorization: Authorization | undefined;
+  /** The server wants credentials, also of those of whom we have none. */
+  readonly isGuarded: boolean;
   createTransport(): UpstreamTransport;
   /** True: another kind of transport may reach the server, so it is worth another try at once. */
   isOtherWorthTrying(failure: UpstreamFailure): boolean;
@@ -82,6 +89,9 @@ export class SessionSlot implements SessionContext {
   readonly meter: Meter;
   readonly eras: Eras;
   readonly leases: Leases;
+  readonly consent: ConsentSurroundings | undefined;
+  /** Nobody has allowed us to use the server: all it has to offer is a way to do so. */
+  wantsConsent = false;
   /** The session that takes calls now. */
   ready: UpstreamSession | undefined;
   lastUsed: number;
@@ -117,6 +127,7 @@ export class SessionSlot implements SessionContext {
     this.meter = options.meter;
     this.eras = options.eras;
     this.leases = options.leases;
+    this.consent = options.authorization && { ...options.authorization, timers: options.timers, clock: options.clock };
     this.levels = new LogLevels(options.spareOf?.levels);
     this.taskTools = options.spareOf?.taskTools ?? new TaskTools(options.makesTasks);
     this.lastUsed = options.clock.now();
@@ -130,7 +141,10 @@ export class SessionSlot implements SessionContext {
       taskTools: this.taskTools,
       current: () => this.ready,
       onState: options.onState,
-      onTrouble: (session, failure) => this.onTrouble(session, failure),
+      onTrouble: (session, failure) => {
+        if (failure.kind !== "auth" || !this.#options.isGuarded) this.onTrouble(session, failure);
+        else if (this.ready === session) this.#offerConsent(failure);
+      },
     });
   }
 
@@ -162,7 +176,8 @@ export class SessionSlot implements SessionContext {
   }
 
   #unavailable(): GatewayError {
-    const { message = "The server is still starting.", cause } = this.#lastFailure ?? {};
+    const { message = "The server is still starting.", cause, error } = this.#lastFailure ?? {};
+    if (error) return error;
     return new GatewayError("PROVIDER_UNREACHABLE", { message, cause });
   }
 
@@ -239,7 +254,7 @@ export class SessionSlot implements SessionContext {
     this.#lastFailure = undefined;
     this.levels.reset(session.former?.level);
     this.levels.apply(session);
-    if (!this.#options.spareOf) this.#offering.begin();
+    this.#begun();
     if (!session.former) void this.subscriptions.restore(session);
   }
 
@@ -254,6 +269,10 @@ export class SessionSlot implements SessionContext {
 
   #noteFailure(failure: UpstreamFailure): GatewayError {
     this.#lastFailure = failure;
+    if (failure.kind === "auth" && this.#options.isGuarded) {
+      this.#offerConsent(failure);
+      return this.#unavailable();
+    }
     this.#backoff.failed(this.clock.now());
     if (!this.isClosed) {
       this.log.warn("upstream session failed", {
@@ -265,6 +284,38 @@ export class SessionSlot implements SessionContext {
       if (this.#options.isKept) this.open().catch(() => undefined);
     }
     return this.#unavailable();
+  }
+
+  /** Trying again changes nothing until somebody says yes. */
+  #offerConsent(failure: UpstreamFailure): void {
+    if (this.isClosed) return;
+    this.wantsConsent = true;
+    this.#lastFailure = failure;
+    this.log.info("upstream server must be allowed first");
+    this.host.offer(this.scope, [SIGN_IN_OFFER]);
+    this.#offering.tell({ status: "auth_required", message: signInMessage(failure.error), about: SIGN_IN_ABOUT });
+  }
+
+  /** Somebody has said yes. */
+  onGranted(): void {
+    if (!this.wantsConsent || this.isClosed) return;
+    if (this.ready) this.#begun();
+    else this.open().catch(() => undefined);
+  }
+
+  /** The session where we may use the server now. Rejects as `acquire` does. */
+  async allowed(deadline: number): Promise<UpstreamSession> {
+    const session = await this.acquire(deadline);
+    if (!this.wantsConsent) return session;
+    this.#begun();
+    await this.listed();
+    if (this.wantsConsent) throw this.#unavailable();
+    return session;
+  }
+
+  #begun(): void {
+    this.wantsConsent = false;
+    if (!this.#options.spareOf) this.#offering.begin();
   }
 
   onListChanged(kinds: readonly ListedKind[]): void {

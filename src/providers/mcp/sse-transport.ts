@@ -28,17 +28,26 @@ export class SseTransport implements UpstreamTransport {
   readonly #url: URL;
   readonly #streams: HttpClient;
   readonly #timers: Timers;
+  readonly #as: (client: HttpClient) => HttpClient;
   #posts: HttpClient | undefined;
+  #sockets: HttpClient | undefined;
   #stream: HttpExchange | undefined;
   #handlers: TransportHandlers | undefined;
   #opened = Promise.withResolvers<void>();
   #isOver = false;
 
-  constructor(options: { config: McpConfig; streams: HttpClient; timers: Timers }) {
+  /** `as`: gives a client the credentials with which the server is called. */
+  constructor(options: {
+    config: McpConfig;
+    streams: HttpClient;
+    timers: Timers;
+    as?: (client: HttpClient) => HttpClient;
+  }) {
     this.#config = options.config;
     this.#url = new URL(options.config.url ?? "");
     this.#streams = options.streams;
     this.#timers = options.timers;
+    this.#as = options.as ?? ((client) => client);
   }
 
   open(handlers: TransportHandlers): Promise<void> {
@@ -86,7 +95,8 @@ export class SseTransport implements UpstreamTransport {
     const url = URL.canParse(reference, this.#url.href) ? new URL(reference, this.#url) : undefined;
     // Our credentials go to the server that was configured, not to one that it names.
     if (url?.origin === this.#url.origin) {
-      this.#posts = createHttpClient({ url, headers: this.#config.headers });
+      this.#sockets = createHttpClient({ url, headers: this.#config.headers });
+      this.#posts = this.#as(this.#sockets);
       this.#opened.resolve();
     } else this.#lose({ kind: "invalid", message: "The server named an endpoint of another origin." });
   }
@@ -116,7 +126,7 @@ export class SseTransport implements UpstreamTransport {
   close(): Promise<void> {
     this.#isOver = true;
     this.#stream?.abort();
-    this.#posts?.close();
+    this.#sockets?.close();
     this.#opened.promise.catch(() => undefined);
     this.#opened.reject(new UpstreamFault({ kind: "unreachable", message: "The session was closed." }));
     return Promise.resolve();

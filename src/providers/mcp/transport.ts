@@ -2,6 +2,7 @@
  * How messages travel to and from one upstream session. A transport skims each message once, keeps the streams of
  * requests apart where the wire does, and says precisely what became of a request that got no answer.
  */
+import type { GatewayError } from "../../contract/index.ts";
 import type { Message, MessageFault } from "../../wire/jsonrpc/index.ts";
 
 export type UpstreamFailure = {
@@ -19,6 +20,8 @@ export type UpstreamFailure = {
   /** Turned away before it was looked at (HTTP 400, an error for nobody): perhaps the server does not know the session. */
   readonly isTurnedAway?: boolean;
   readonly cause?: unknown;
+  /** What the call ends with, where somebody else has said so: there are no credentials, say. */
+  readonly error?: GatewayError;
 };
 
 /** An UpstreamFailure on its way through a promise. Stays inside this folder. */

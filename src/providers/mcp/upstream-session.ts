@@ -17,6 +17,7 @@ import {
   type Timers,
 } from "../../contract/index.ts";
 import { errorText, type Message, MessageFault, requestText } from "../../wire/jsonrpc/index.ts";
+import type { ConsentSurroundings } from "./consent-question.ts";
 import type { FormerSession } from "./former-session.ts";
 import type { Agreement } from "./handshake.ts";
 import { type OpenAsk, routeNotification, routeRequest } from "./incoming.ts";
@@ -55,6 +56,8 @@ export interface SessionContext {
   readonly levels: LogLevels;
   readonly eras: Eras;
   readonly leases: Leases;
+  /** Whom to ask where credentials are missing; undefined where the config has them all. */
+  readonly consent: ConsentSurroundings | undefined;
   /** Calls that wait for input and will be sent again. */
   heldCalls: number;
   /** The principals whose calls it has carried; more than two are not counted. */

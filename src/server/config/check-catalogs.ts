@@ -24,7 +24,8 @@ export function checkCatalogs(catalogs: unknown, rawServers: readonly RawServer[
   });
 }
 
-function serversOf(rawServers: readonly RawServer[]): Servers {
+/** Segments of the servers whose ids can be read. */
+export function serversOf(rawServers: readonly RawServer[]): Servers {
   const named = rawServers.flatMap((raw) => {
     const id = serverSchema.shape.id.safeParse(raw?.id);
     const prefix = serverSchema.shape.prefix.safeParse(raw?.prefix);

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { checkReload, compareConfigs } from "./check-reload.ts";
 import type { Config } from "./config.ts";
 import { loadConfig } from "./load-config.ts";
+import { Secret } from "./secret.ts";
 
 const KEY = "k".repeat(32);
 const crm = { id: "crm", url: "http://127.0.0.1/mcp", headers: { A: { fromEnv: "A" } } };
@@ -47,6 +48,18 @@ describe("compareConfigs", () => {
 
 describe("checkReload", () => {
   const gateway = { listen: "127.0.0.1:1", sealKey: { fromEnv: "KEY" } };
+
+  test("refuses other ways to be known, and TLS that comes or goes", () => {
+    const tokens = load({ auth: { tokens: true }, database: { url: "sqlite:/tmp/x.db" } });
+    const local = load({ auth: { tokens: true, local: true }, database: { url: "sqlite:/tmp/x.db" } });
+    expect(checkReload(tokens, local).map(({ path }) => path.join("."))).toEqual(["auth"]);
+    const plain = load({});
+    const tls = { cert: new Secret("c"), key: new Secret("k") };
+    const secure = { ...plain, gateway: { ...plain.gateway, tls } };
+    expect(checkReload(plain, secure).map(({ path }) => path.join("."))).toEqual(["gateway.tls"]);
+    const renewed = { ...plain, gateway: { ...plain.gateway, tls: { ...tls, cert: new Secret("d") } } };
+    expect(checkReload(secure, renewed)).toEqual([]);
+  });
 
   test("refuses another store by its name, and lets one follow the state folder from the next start on", () => {
     const paths = (before: object, after: object) =>

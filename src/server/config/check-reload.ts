@@ -16,6 +16,7 @@ const LIVE: ReadonlySet<string> = new Set<keyof GatewayConfig>([
   "timeoutMs",
   "drainMs",
   "state",
+  "tls",
 ]);
 
 /** Settings that only a new process takes. */
@@ -29,8 +30,19 @@ export function checkReload(running: Config, next: Config): Problem[] {
       problems.push({ path: [name], text });
     }
   }
+  if ((running.gateway.tls === undefined) !== (next.gateway.tls === undefined)) {
+    problems.push({ path: ["gateway", "tls"], text });
+  }
+  if (comparable(withoutFeeds(running)) !== comparable(withoutFeeds(next))) problems.push({ path: ["auth"], text });
+  if (comparable(running.audit) !== comparable(next.audit)) problems.push({ path: ["audit"], text });
+  if (comparable(running.vault) !== comparable(next.vault)) problems.push({ path: ["vault"], text });
   if (comparable(running.telemetry) !== comparable(next.telemetry)) problems.push({ path: ["telemetry"], text });
   return problems;
+}
+
+/** How callers are known. Who may revoke is no part of it: that changes in place. */
+function withoutFeeds({ auth: { revocationFeeds: _, ...ways } }: Config): object {
+  return ways;
 }
 
 /** Of a database that no setting names, the next process may have another one: this one goes on with what it has. */

@@ -13,7 +13,13 @@ export type ConfigFlags = {
   readonly shared?: string;
 };
 
+/** Tables beside those of the files, each with its id. */
+export type AddedTables = { readonly servers: readonly Tabled[]; readonly catalogs: readonly Tabled[] };
+type Tabled = { readonly id: string };
+
 export class ConfigSource {
+  /** What operators have added while the gateway runs. Where a file has a table of the same id, the file's counts. */
+  added: AddedTables = { servers: [], catalogs: [] };
   /** Of this process. Nothing outside this folder reads it by itself. */
   readonly env: Environment = process.env;
   readonly #flags: ConfigFlags;
@@ -44,12 +50,13 @@ export class ConfigSource {
   }
 
   /** Throws ConfigError. `running`: the config in force, which the new one must be able to follow. */
-  read(running?: Config): Config {
+  read(running?: Config, added = this.added): Config {
     if (running) this.#findAgain();
     const secretFiles = new Set<string>();
     this.#secretFiles = secretFiles;
     const { listen = this.env.ISTHMUS_LISTEN, logLevel, database, shared } = this.#flags;
-    return loadConfig(this.files.length > 0 ? readConfig(this.files) : this.#demo(), {
+    const raw = this.files.length > 0 ? readConfig(this.files) : this.#demo();
+    return loadConfig(withAdded(raw, added), {
       env: this.env,
       flags: {
         ...(listen && { listen }),
@@ -79,6 +86,24 @@ export class ConfigSource {
 
   #demo(): RawConfig {
     const server = { id: "demo", command: process.execPath, args: [this.#program, "demo-server"] };
-    return { table: { servers: [server] }, originOf: () => undefined, files: [] };
+    // Nobody is kept waiting: the first run makes a call that must be approved, and goes on.
+    const gate = { hold: "100ms", anchors: [{ file: "~/.config/isthmus/operator.pub" }] };
+    return { table: { servers: [server], gate }, originOf: () => undefined, files: [] };
   }
+}
+
+function withAdded(raw: RawConfig, added: AddedTables): RawConfig {
+  if (added.servers.length === 0 && added.catalogs.length === 0) return raw;
+  const { servers, catalogs } = raw.table;
+  return {
+    ...raw,
+    table: { ...raw.table, servers: joined(servers, added.servers), catalogs: joined(catalogs, added.catalogs) },
+  };
+}
+
+/** Something else in the place of a list stays, so that the schema speaks about it. */
+function joined(written: unknown = [], added: readonly Tabled[]): unknown {
+  if (!Array.isArray(written)) return written;
+  const ids = new Set(written.map((table: { readonly id?: unknown } | null) => table?.id));
+  return [...written, ...added.filter(({ id }) => !ids.has(id))];
 }

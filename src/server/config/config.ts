@@ -1,14 +1,25 @@
 /** The config in its one internal form: units settled, references resolved, paths absolute. */
 import type { Naming } from "../../contract/index.ts";
+import type { LimitEntry } from "../../mechanisms/limits/index.ts";
 import type { McpTransportKind } from "../../providers/mcp/mcp-config.ts";
 import type { LogLevel } from "../log-level.ts";
+import type { AccessConfig } from "./access-config.ts";
+import type { AuditConfig } from "./audit-config.ts";
+import type { AuthConfig } from "./auth-config.ts";
 import type { CatalogConfig } from "./catalog-config.ts";
+import type { GateConfig } from "./gate-config.ts";
+import type { EdgeConfig } from "./limits-config.ts";
 import type { ListenAddress } from "./listen-address.ts";
 import type { Secret } from "./secret.ts";
+import type { ServerAuth } from "./server-auth-config.ts";
 import type { ServerTable } from "./server-config.ts";
 import type { StateConfig } from "./state-config.ts";
+import type { TlsConfig } from "./tls-config.ts";
+import type { VaultConfig } from "./vault-config.ts";
 
-export type ServerConfig = Omit<ServerTable, "env" | "headers" | "cwd" | "transport" | "restart"> & {
+export type ServerConfig = Omit<ServerTable, "env" | "headers" | "auth" | "cwd" | "transport" | "restart"> & {
+  /** How it gets tokens; unset: only what its headers say. */
+  readonly auth?: ServerAuth;
   readonly transport: McpTransportKind;
   readonly restart: "on-failure" | "never";
   readonly segment: string;
@@ -20,6 +31,8 @@ export type ServerConfig = Omit<ServerTable, "env" | "headers" | "cwd" | "transp
 
 export type GatewayConfig = {
   readonly listen: ListenAddress;
+  /** Unset: plain HTTP. */
+  readonly tls?: TlsConfig;
   readonly naming: Naming;
   readonly sessions: "auto" | "stateful";
   readonly allowedHosts: readonly string[];
@@ -40,6 +53,8 @@ export type GatewayConfig = {
   readonly state?: string;
   /** What seals the state that clients bring back; unset: random. */
   readonly sealKey?: Secret;
+  /** What is kept away before anybody looks at it; unset: nothing. */
+  readonly edge?: EdgeConfig;
 };
 
 export type TelemetryConfig = {
@@ -52,6 +67,12 @@ export type Config = {
   readonly gateway: GatewayConfig;
   readonly servers: readonly ServerConfig[];
   readonly catalogs: readonly CatalogConfig[];
+  readonly limits: readonly LimitEntry[];
+  readonly access: AccessConfig;
+  readonly audit: AuditConfig;
+  readonly auth: AuthConfig;
+  readonly gate: GateConfig;
   readonly telemetry: TelemetryConfig;
   readonly state: StateConfig;
+  readonly vault: VaultConfig;
 };

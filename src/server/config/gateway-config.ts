@@ -3,7 +3,9 @@ import * as z from "zod";
 import { meantNetwork, parseNetwork } from "../http/ip-network.ts";
 import { LOG_LEVELS } from "../log-level.ts";
 import { durationMs, sizeBytes } from "./amounts.ts";
+import { edgeSchema } from "./limits-config.ts";
 import { parseListen } from "./listen-address.ts";
+import { tlsSchema } from "./tls-config.ts";
 
 const listen = z.string().refine((text) => parseListen(text) !== undefined, {
   error: 'expected HOST:PORT such as "127.0.0.1:7411"',
@@ -28,7 +30,11 @@ export const gatewaySchema = z
   .strictObject({
     listen: listen
       .default("127.0.0.1:7411")
-      .describe("Where to listen, as HOST:PORT. Only loopback addresses: there is no authentication yet."),
+      .describe(
+        "Where to listen, as HOST:PORT. Beyond loopback addresses only with a way to authenticate in `[auth]`.",
+      ),
+    tls: tlsSchema.optional(),
+    edge: edgeSchema.optional(),
     naming: z
       .enum(["dotted", "underscore"])
       .default("dotted")

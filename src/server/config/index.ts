@@ -3,12 +3,14 @@ import type { Config } from "./config.ts";
 import { type ConfigFlags, ConfigSource } from "./config-source.ts";
 import type { Environment } from "./find-config.ts";
 
+export { authWays, isAuthOn } from "./auth-config.ts";
 export { type ConfigDifference, compareConfigs } from "./check-reload.ts";
 export type { Config, GatewayConfig, ServerConfig } from "./config.ts";
 export { ConfigError } from "./config-error.ts";
-export { type ConfigFlags, ConfigSource } from "./config-source.ts";
+export { type AddedTables, type ConfigFlags, ConfigSource } from "./config-source.ts";
 export type { Environment } from "./find-config.ts";
-export { formatListen, type ListenAddress } from "./listen-address.ts";
+export { formatListen, isLoopback, type ListenAddress } from "./listen-address.ts";
+export { ownToken } from "./own-token.ts";
 export type { StateConfig } from "./state-config.ts";
 
 export type ObtainedConfig = {

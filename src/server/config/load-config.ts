@@ -2,7 +2,10 @@
 import { dirname, resolve } from "node:path";
 import type { z } from "zod";
 import { type McpTransportKind, mcpConfig } from "../../providers/mcp/mcp-config.ts";
-import { checkCatalogs } from "./check-catalogs.ts";
+import { checkAccess } from "./access-config.ts";
+import { checkAudit, resolveAudit, shapeAudit } from "./audit-config.ts";
+import { checkAuth, shapeAuth } from "./auth-config.ts";
+import { checkCatalogs, serversOf } from "./check-catalogs.ts";
 import { checkReload } from "./check-reload.ts";
 import { checkServers, type RawServer, segmentFor } from "./check-servers.ts";
 import type { Config } from "./config.ts";
@@ -10,13 +13,18 @@ import { ConfigError } from "./config-error.ts";
 import { configSchema } from "./config-schema.ts";
 import { describeIssue } from "./describe-issue.ts";
 import type { Environment } from "./find-config.ts";
-import { isLoopback, type ListenAddress, parseListen } from "./listen-address.ts";
+import { checkGate, shapeGate } from "./gate-config.ts";
+import { edgeOf, limitEntryOf } from "./limits-config.ts";
+import { type ListenAddress, parseListen } from "./listen-address.ts";
 import { type Problem, reportProblems, valueAt } from "./problem.ts";
 import type { RawConfig } from "./read-config.ts";
 import { type Resolver, resolveReferences } from "./references.ts";
 import type { Secret } from "./secret.ts";
+import { type AuthSecrets, checkServerAuth, resolveServerAuth, shapeServerAuth } from "./server-auth-config.ts";
 import { restartOf, type ServerTable, serverSchema } from "./server-config.ts";
 import { checkState, resolveState, shapeState } from "./state-config.ts";
+import { checkTls, resolveTls, type TlsConfig } from "./tls-config.ts";
+import { resolveVault } from "./vault-config.ts";
 
 export type LoadOptions = {
   readonly env: Environment;
@@ -75,8 +83,9 @@ export function loadConfig(raw: RawConfig, options: LoadOptions): Config {
   const parsed = configSchema.safeParse(table, { reportInput: true, jitless: true });
   if (!parsed.success) problems.push(...parsed.error.issues.flatMap((issue) => describeIssue(issue, table)));
   const rawServers = (Array.isArray(table.servers) ? table.servers : []) as RawServer[];
-  problems.push(...checkServers(rawServers), ...rawServers.flatMap(checkTransport), ...checkListen(table));
-  problems.push(...checkCatalogs(table.catalogs, rawServers));
+  problems.push(...checkServers(rawServers), ...rawServers.flatMap(checkTransport), ...checkAuth(table));
+  problems.push(...rawServers.flatMap(checkServerAuth));
+  problems.push(...checkCatalogs(table.catalogs, rawServers), ...checkAccess(table.access, serversOf(rawServers)));
   const resolverAt = (path: Problem["path"]): Resolver => ({
     env: options.env,
     folder: raw.originOf(path)?.folder ?? process.cwd(),
@@ -91,23 +100,47 @@ export function loadConfig(raw: RawConfig, options: LoadOptions): Config {
       folder: resolver.folder,
       env: resolveReferences(server.env, [...path, "env"], resolver),
       headers: resolveReferences(server.headers, [...path, "headers"], resolver),
+      auth: resolveServerAuth(server.auth, [...path, "auth"], resolver),
     };
   });
   const headersPath = ["telemetry", "headers"];
   const otlpHeaders = resolveReferences(valueAt(table, headersPath), headersPath, resolverAt(headersPath));
   const sealKey = resolveSealKey(table, resolverAt(["gateway", "sealKey"]));
+  const tls = resolveTls(table, resolverAt(["gateway", "tls"]));
   const secrets = resolveState(table, resolverAt);
-  problems.push(...checkState(table, secrets));
+  const auditHeaders = resolveAudit(table, resolverAt);
+  const vaultKeys = resolveVault(table, resolverAt);
+  problems.push(...checkState(table, secrets), ...checkTls(tls));
+  if (parsed.success) problems.push(...checkGate(parsed.data.gate));
   if (!parsed.success || problems.length > 0) throw report();
   const endpoint = parsed.data.telemetry.otlp ?? options.env.OTEL_EXPORTER_OTLP_ENDPOINT;
   const telemetry = { headers: otlpHeaders, ...(endpoint && { endpoint }) };
   const state = stateFolder(raw, parsed.data.gateway.state);
   const places = { folder: raw.originOf(["database", "url"])?.folder ?? process.cwd(), state };
-  const config = {
-    ...shape(parsed.data, resolved, { sealKey, state }),
-    telemetry,
-    state: shapeState(parsed.data, secrets, places),
+  const stores = shapeState(parsed.data, secrets, places);
+  const auditPlaces = {
+    folder: raw.originOf(["audit"])?.folder ?? process.cwd(),
+    headers: auditHeaders,
+    isInMemory: stores.database.kind === "memory",
+    hasCollector: endpoint !== undefined,
   };
+  problems.push(...checkAudit(parsed.data.audit, auditPlaces));
+  const config = {
+    ...shape(parsed.data, resolved, { sealKey, state, tls }),
+    access: parsed.data.access,
+    auth: shapeAuth(parsed.data.auth),
+    gate: shapeGate(parsed.data.gate, raw.originOf(["gate"])?.folder ?? process.cwd()),
+    telemetry,
+    vault: { ...parsed.data.vault, keys: vaultKeys },
+    state: stores,
+    audit: shapeAudit(parsed.data.audit, auditPlaces),
+  };
+  if (config.auth.tokens && config.state.database.kind === "memory") {
+    problems.push({
+      path: ["auth", "tokens"],
+      text: "tokens are kept in a database; set [database] url, or a state folder",
+    });
+  }
   if (options.running) problems.push(...checkReload(options.running, config));
   if (problems.length > 0) throw report();
   return config;
@@ -131,16 +164,6 @@ function resolveSealKey(table: unknown, resolver: Resolver): Secret | undefined 
   return sealKey;
 }
 
-function checkListen(table: unknown): Problem[] {
-  const path = ["gateway", "listen"];
-  const text = valueAt(table, path);
-  const address = typeof text === "string" ? parseListen(text) : undefined;
-  if (!address || isLoopback(address.host)) return [];
-  const expected = 'expected a loopback address such as "127.0.0.1:7411"';
-  const reason = "there is no authentication yet, so only this machine may connect";
-  return [{ path, text: `${expected}, found ${JSON.stringify(text)}; ${reason}` }];
-}
-
 /** Only of a table that is right by itself: else the schema has spoken. */
 function checkTransport(raw: RawServer, index: number): Problem[] {
   const parsed = serverSchema.safeParse(raw);
@@ -158,15 +181,28 @@ function settleTransport(server: ServerTable): McpTransportKind {
   return mcpConfig({ ...server, restart: restartOf(server), env: {}, headers: {} }).transport;
 }
 
-type Resolved = { folder: string; env: Record<string, Secret>; headers: Record<string, Secret> };
+type Resolved = {
+  folder: string;
+  env: Record<string, Secret>;
+  headers: Record<string, Secret>;
+  auth: AuthSecrets;
+};
+
+/** What `[gateway]` points at. */
+type GatewayFiles = {
+  readonly sealKey: Secret | undefined;
+  readonly state: string | undefined;
+  readonly tls: TlsConfig | undefined;
+};
 
 function shape(
   data: z.output<typeof configSchema>,
   resolved: readonly Resolved[],
-  { sealKey, state }: { readonly sealKey: Secret | undefined; readonly state: string | undefined },
-): Omit<Config, "telemetry" | "state"> {
+  { sealKey, state, tls }: GatewayFiles,
+): Omit<Config, "access" | "audit" | "auth" | "gate" | "telemetry" | "state" | "vault"> {
   const { listen, maxBody, timeout, inputTimeout, sessionIdle, sessionAge, resumeWindow, ...others } = data.gateway;
-  const { drain, pageSize, sealKey: _reference, state: _given, ...rest } = others;
+  const { drain, pageSize, edge, sealKey: _reference, state: _given, tls: _files, ...rest } = others;
+  const kept = edgeOf(edge);
   return {
     gateway: {
       ...rest,
@@ -179,13 +215,18 @@ function shape(
       sessionAgeMs: sessionAge,
       resumeWindowMs: resumeWindow,
       drainMs: drain,
+      ...(tls && { tls }),
+      ...(kept && { edge: kept }),
       ...(sealKey && { sealKey }),
       ...(state !== undefined && { state }),
     },
     servers: data.servers.map((server, index) => {
-      const { folder, env, headers } = resolved[index] as Resolved;
+      const { folder, env, headers, auth: secrets } = resolved[index] as Resolved;
+      const { auth: written, ...rest } = server;
+      const auth = shapeServerAuth(written, secrets);
       return {
-        ...server,
+        ...rest,
+        ...(auth && { auth }),
         transport: settleTransport(server),
         restart: restartOf(server),
         segment: segmentFor(server),
@@ -197,5 +238,6 @@ function shape(
       };
     }),
     catalogs: data.catalogs,
+    limits: data.limits.map(limitEntryOf),
   };
 }

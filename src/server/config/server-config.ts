@@ -2,6 +2,7 @@
 import * as z from "zod";
 import { mcpServerShape } from "../../providers/mcp/mcp-config.ts";
 import { durationMs, sizeBytes } from "./amounts.ts";
+import { serverAuthSchema } from "./server-auth-config.ts";
 
 const reference = z.union(
   [z.string(), z.strictObject({ fromEnv: z.string() }), z.strictObject({ fromFile: z.string() })],
@@ -62,6 +63,7 @@ export const serverSchema = z
         'What happens when a tool or prompt is not what it was when first seen: "report" says so in lists, log and `isthmus doctor`, "block" also holds it back until `isthmus pin accept`, "off" does not look.',
       ),
     mgp: mgpSchema.optional(),
+    auth: serverAuthSchema.optional(),
   })
   .describe("Each MCP server behind the gateway.");
 

@@ -3,7 +3,15 @@ import { TomlDate } from "smol-toml";
 import type { KeyPath } from "./toml-lines.ts";
 
 /** What stands under these keys may be a secret, also one that was written in the wrong place: only its kind is shown. */
-const SENSITIVE: ReadonlySet<PropertyKey> = new Set(["env", "headers", "args", "sealKey"]);
+const SENSITIVE: ReadonlySet<PropertyKey> = new Set([
+  "env",
+  "headers",
+  "args",
+  "sealKey",
+  "clientSecret",
+  "privateKey",
+  "keys",
+]);
 
 const MAX_SHOWN = 80;
 

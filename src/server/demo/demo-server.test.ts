@@ -31,7 +31,7 @@ const call = (id: number, name: string, args: object, meta?: object) => ({
 });
 
 describe("serveDemo", () => {
-  test("opens, lists three tools and says nothing to notifications", async () => {
+  test("opens, lists four tools and says nothing to notifications", async () => {
     const [opened, listed, ...rest] = await exchange(
       { id: 0, method: "initialize", params: { protocolVersion: "2025-06-18" } },
       { method: "notifications/initialized" },
@@ -39,7 +39,7 @@ describe("serveDemo", () => {
     );
     expect(opened).toMatchObject({ id: 0, result: { protocolVersion: "2025-06-18", capabilities: { tools: {} } } });
     const { tools } = (listed as { result: { tools: { name: string; run?: unknown }[] } }).result;
-    expect(tools.map(({ name }) => name)).toEqual(["greet", "add", "count"]);
+    expect(tools.map(({ name }) => name)).toEqual(["greet", "add", "count", "forget"]);
     expect(rest).toEqual([]);
   });
 

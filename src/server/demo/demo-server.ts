@@ -1,6 +1,6 @@
 /**
- * The MCP server of the first run: three tools over standard input and output, in plain Node. It shows a call, a
- * call with progress and an answer with structure, and needs nothing but the gateway's own program.
+ * The MCP server of the first run: four tools over standard input and output, in plain Node. It shows a call, a
+ * call with progress and a call that must be approved, and needs nothing but the gateway's own program.
  */
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";

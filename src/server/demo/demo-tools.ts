@@ -46,4 +46,11 @@ export const DEMO_TOOLS: readonly DemoTool[] = [
       return text(`Counted to ${total}.`);
     },
   },
+  {
+    name: "forget",
+    description: "Forgets someone for good; somebody must approve that.",
+    inputSchema: { type: "object", properties: { name: { type: "string" } }, required: ["name"] },
+    annotations: { destructiveHint: true },
+    run: async ({ name }) => text(`Forgot ${String(name ?? "nobody")}.`),
+  },
 ];

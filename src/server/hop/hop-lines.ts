@@ -2,7 +2,7 @@
  * The head of a request or answer on its way through another process: everything that is not about one connection goes on,
  * and one line of ours says whom it is for and how many processes it has passed.
  */
-import { type HttpRequest, headerLine } from "../../contract/index.ts";
+import { type HttpRequest, headerLine, LOCAL as LOCAL_USER, type Principal } from "../../contract/index.ts";
 
 const MARK = "isthmus-hop";
 /** Whose request it is, as the process found out that the client reached. */
@@ -10,8 +10,16 @@ const ADDRESS = "isthmus-hop-address";
 /** On an answer: nobody here has looked at the request. */
 export const REFUSED = "isthmus-hop-refused";
 
-/** About one connection, or made anew by whoever writes the next head. */
+/** Who sent it, as found out by the process that it came to. */
+const PRINCIPAL = "isthmus-hop-principal";
+
+/**
+ * About one connection, or made anew by whoever writes the next head. What callers prove themselves with stays where it was
+ * checked: the next process is told who they are.
+ */
 const LOCAL = new Set([
+  "authorization",
+  "proxy-authorization",
   "connection",
   "keep-alive",
   "proxy-connection",
@@ -38,8 +46,19 @@ export function requestHead(request: HttpRequest, mark: HopMark, bodyLength: num
   const { clientAddress } = request;
   const address = clientAddress === undefined ? "" : headerLine(ADDRESS, clientAddress);
   const marked = headerLine(MARK, `${mark.passed} ${mark.to}`) + address;
+  const who = request.principal === LOCAL_USER ? "" : headerLine(PRINCIPAL, principalText(request.principal));
   const length = bodyLength === 0 && request.method !== "POST" ? "" : `Content-Length: ${bodyLength}\r\n`;
-  return `${request.method} ${request.url} HTTP/1.1\r\n${lines}${marked}${length}\r\n`;
+  return `${request.method} ${request.url} HTTP/1.1\r\n${lines}${marked}${who}${length}\r\n`;
+}
+
+function principalText(principal: Principal): string {
+  return Buffer.from(JSON.stringify(principal)).toString("base64url");
+}
+
+/** What a peer has written; meaningless on a request that did not come from one. */
+export function principalOf(headers: HttpRequest["headers"]): Principal {
+  const text = headers[PRINCIPAL];
+  return text === undefined ? LOCAL_USER : (JSON.parse(Buffer.from(text, "base64url").toString()) as Principal);
 }
 
 /** For requests of our own. */

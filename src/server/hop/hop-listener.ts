@@ -12,7 +12,7 @@ import {
 } from "../../contract/index.ts";
 import { errorText } from "../../wire/jsonrpc/index.ts";
 import { HttpListener } from "../http/index.ts";
-import { addressOf, markOf, REFUSED } from "./hop-lines.ts";
+import { addressOf, markOf, principalOf, REFUSED } from "./hop-lines.ts";
 import { createHopServer } from "./hop-tls.ts";
 
 export type HopHandler = (request: HttpRequest, response: HttpResponse) => void;
@@ -102,6 +102,7 @@ export class HopListener {
       answerUnserved(response, "The processes of the gateway do not agree on where this is served.");
     } else {
       this.#passed.set(request, mark.passed);
+      request.principal = principalOf(request.headers);
       this.#options.onRequest(request, response);
     }
   }

@@ -15,18 +15,17 @@ describe("a request that is handed to another process", () => {
     home.handler = (request, body, response) => {
       const { method, url, headers } = request;
       expect({ method, url, body }).toEqual({ method: "POST", url: "/mcp?x=1", body: "abc" });
-      expect(headers).toMatchObject({ host: "a", "mcp-session-id": "s", authorization: "Bearer t" });
+      expect(headers).toMatchObject({ host: "a", "mcp-session-id": "s" });
       response.answer(404, "Content-Type: text/plain\r\nMcp-Session-Id: s\r\n", "gone");
     };
-    const lines = "Mcp-Session-Id: s\r\nAuthorization: Bearer t\r\n";
-    const answer = await ask(edge.port, post("abc", lines).replace("/mcp", "/mcp?x=1"));
+    const answer = await ask(edge.port, post("abc", "Mcp-Session-Id: s\r\n").replace("/mcp", "/mcp?x=1"));
     expect(answer).toMatchObject({ status: 404, body: "gone" });
     expect(answer.head).toMatch(/\r\nContent-Type: text\/plain\r\nMcp-Session-Id: s\r\nContent-Length: 4$/);
     expect(answer.head.match(/^Date: /gim)).toHaveLength(1);
     expect(edge.ends).toEqual([{ type: "answered" }]);
   });
 
-  test("leaves behind what is about one connection", async () => {
+  test("leaves behind what is about one connection, and what its sender was known by", async () => {
     await using rig = hopRig();
     const [edge, home] = await rig.pair();
     home.handler = (request, _body, response) => {
@@ -35,7 +34,7 @@ describe("a request that is handed to another process", () => {
     };
     const { head, body } = await ask(
       edge.port,
-      post("", "Connection: keep-alive, x-own\r\nX-Own: 1\r\nTE: x\r\nX: y\r\n"),
+      post("", "Connection: keep-alive, x-own\r\nX-Own: 1\r\nTE: x\r\nX: y\r\nAuthorization: Bearer t\r\n"),
     );
     const own = { "isthmus-hop": `1 ${home.self.id}`, "isthmus-hop-address": "127.0.0.1" };
     expect(JSON.parse(body)).toEqual({ host: "a", x: "y", ...own });

@@ -3,8 +3,10 @@
 // A table of our own: loading `node:http` for its names would be felt at every start.
 const REASONS: Readonly<Record<number, string>> = {
   200: "OK",
+  201: "Created",
   202: "Accepted",
   204: "No Content",
+  304: "Not Modified",
   400: "Bad Request",
   401: "Unauthorized",
   403: "Forbidden",
@@ -13,9 +15,12 @@ const REASONS: Readonly<Record<number, string>> = {
   406: "Not Acceptable",
   408: "Request Timeout",
   409: "Conflict",
+  412: "Precondition Failed",
   413: "Content Too Large",
   415: "Unsupported Media Type",
   417: "Expectation Failed",
+  422: "Unprocessable Content",
+  428: "Precondition Required",
   429: "Too Many Requests",
   431: "Request Header Fields Too Large",
   500: "Internal Server Error",

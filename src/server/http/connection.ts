@@ -3,9 +3,10 @@
  * listener, so that no request needs a clock or a timer.
  */
 import type { Socket } from "node:net";
-import type { BodyTaker } from "../../contract/index.ts";
+import type { BodyTaker, HttpPeer } from "../../contract/index.ts";
 import { CONTINUE, faultText } from "./answer-text.ts";
 import { Exchange, type ExchangeOwner } from "./exchange.ts";
+import { peerOf } from "./peer.ts";
 import { RequestFault } from "./request-fault.ts";
 import type { RequestHead } from "./request-head.ts";
 import { RequestReader } from "./request-reader.ts";
@@ -51,6 +52,7 @@ export class HttpConnection implements ExchangeOwner {
   readonly #host: ConnectionHost;
   readonly #reader: RequestReader;
   #exchange: Exchange | undefined;
+  #peer: HttpPeer | undefined;
   #owesContinue = false;
   #keeps = true;
   #isPaused = false;
@@ -76,6 +78,12 @@ export class HttpConnection implements ExchangeOwner {
 
   get dateLine(): string {
     return this.#host.dateLine;
+  }
+
+  /** Found out when it is asked for: where everybody is the local user, nobody does. */
+  get peer(): HttpPeer {
+    this.#peer ??= peerOf(this.#socket);
+    return this.#peer;
   }
 
   clientAddress(headers: RequestHead["headers"]): string | undefined {

@@ -1,11 +1,19 @@
 /** One request and its answer. Lives for that long only: afterwards it lets go of the connection and does nothing. */
-import type { BodyTaker, HttpRequest, HttpResponse } from "../../contract/index.ts";
+import {
+  type BodyTaker,
+  type HttpPeer,
+  type HttpRequest,
+  type HttpResponse,
+  LOCAL,
+  type Principal,
+} from "../../contract/index.ts";
 import { CHUNKED, CLOSE, chunkOf, KEEP_ALIVE, LAST_CHUNK, statusLine } from "./answer-text.ts";
 import type { RequestHead } from "./request-head.ts";
 
 /** What an exchange needs of its connection. */
 export interface ExchangeOwner {
   readonly dateLine: string;
+  readonly peer: HttpPeer;
   clientAddress(headers: RequestHead["headers"]): string | undefined;
   readBody(maxBytes: number, taker: BodyTaker): void;
   discardBody(): void;
@@ -25,6 +33,8 @@ const JOINED_BYTES = 16 * 1024;
 export class Exchange implements HttpRequest, HttpResponse {
   onDrain: (() => void) | undefined = undefined;
   onClose: (() => void) | undefined = undefined;
+  /** Set by whoever found out. */
+  principal: Principal = LOCAL;
   readonly #head: RequestHead;
   #owner: ExchangeOwner | undefined;
   #isOpen = false;
@@ -46,6 +56,10 @@ export class Exchange implements HttpRequest, HttpResponse {
 
   get headers(): RequestHead["headers"] {
     return this.#head.headers;
+  }
+
+  get peer(): HttpPeer | undefined {
+    return this.#owner?.peer;
   }
 
   get clientAddress(): string | undefined {

@@ -1,2 +1,4 @@
+export { EdgeLimiter } from "./edge-limiter.ts";
 export { HttpListener } from "./listener.ts";
+export type { TlsTerms } from "./tls-server.ts";
 export { TrustedProxies } from "./trusted-proxies.ts";

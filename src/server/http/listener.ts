@@ -5,6 +5,7 @@ import { dateLine } from "./answer-text.ts";
 import { type ConnectionHost, type ConnectionLimits, HttpConnection } from "./connection.ts";
 import type { Exchange } from "./exchange.ts";
 import { RequestFault } from "./request-fault.ts";
+import { TlsServer, type TlsTerms } from "./tls-server.ts";
 
 export type HttpListenerOptions = {
   readonly timers: Timers;
@@ -18,6 +19,8 @@ export type HttpListenerOptions = {
   /** Default 20,000. Further ones are answered with 503. */
   readonly maxConnections?: number;
   readonly limits?: Partial<ConnectionLimits>;
+  /** Unset: plain HTTP. */
+  readonly tls?: TlsTerms;
   /** Asked before each write; false: the connection is destroyed instead. Must cost next to nothing. */
   readonly mayWrite?: () => boolean;
 };
@@ -40,6 +43,7 @@ export class HttpListener implements ConnectionHost {
   readonly #options: HttpListenerOptions;
   readonly #max: number;
   readonly #connections = new Set<HttpConnection>();
+  readonly #tls: TlsServer | undefined;
   #timer: Timer | undefined;
   #closed: Promise<void> | undefined;
 
@@ -50,11 +54,21 @@ export class HttpListener implements ConnectionHost {
     this.mayWrite = options.mayWrite;
     // Half open: a client may end its side when it has asked. Probed: a stream may be silent for hours.
     const probes = { keepAlive: true, keepAliveInitialDelay: PROBE_MS };
-    this.server = createServer({ allowHalfOpen: true, noDelay: true, ...probes }, (socket) => this.accept(socket));
+    const sockets = { allowHalfOpen: true, noDelay: true, ...probes };
+    const accept = (socket: Socket) => this.accept(socket);
+    this.#tls = options.tls && new TlsServer(options.tls, sockets, accept);
+    this.server = this.#tls?.server ?? createServer(sockets, accept);
+    // Those in a handshake are not among our connections yet.
+    if (this.#tls) this.server.maxConnections = this.#max + MAX_REFUSED;
   }
 
   get connections(): number {
     return this.#connections.size;
+  }
+
+  /** Another certificate, for connections that come from now on. */
+  renew(terms: TlsTerms): void {
+    this.#tls?.renew(terms);
   }
 
   accept(socket: Socket): void {
@@ -103,6 +117,7 @@ export class HttpListener implements ConnectionHost {
   /** Breaks off every connection there is, in the middle of whatever it does. New ones are taken. */
   cutAll(): void {
     for (const connection of this.#connections) connection.destroy();
+    this.#tls?.cutAll();
   }
 
   /** Lets no connection be used again after its next answer; new ones are taken. */

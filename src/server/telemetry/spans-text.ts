@@ -27,6 +27,9 @@ function otlpSpan(span: Span): object {
     startTimeUnixNano: nanoseconds(startMs),
     endTimeUnixNano: nanoseconds(endMs),
     attributes: attributes(error === undefined ? span.attributes : { ...span.attributes, "error.type": error }),
+    ...(span.events && {
+      events: span.events.map((event) => ({ name: event.name, timeUnixNano: nanoseconds(event.atMs) })),
+    }),
     status: error === undefined ? {} : { code: STATUS_ERROR, message: error },
   };
 }

@@ -1,8 +1,21 @@
-import type { Admission, Admitted, CallLedger, Clock, OpenCall, Settlement } from "../../contract/index.ts";
+import type {
+  Admission,
+  Admitted,
+  CallLedger,
+  Charge,
+  Clock,
+  Limited,
+  OpenCall,
+  Settlement,
+} from "../../contract/index.ts";
 import { ExpiringMap } from "./expiring-map.ts";
+import { MemoryCounters } from "./memory-counters.ts";
 import type { MemoryMembers } from "./memory-members.ts";
 
 type Named = { readonly call: string; readonly member: string; readonly digest: string; readonly answer?: string };
+
+/** Whose a call is when somebody was told that it is lost: so it stays, whatever its process says later. */
+const NOBODY = "";
 
 /** How long the record of a call outlives the time it may run: whoever comes back late can still be told. */
 const AFTERLIFE_MS = 60_000;
@@ -11,8 +24,10 @@ export class MemoryCalls implements CallLedger {
   readonly #open: ExpiringMap<Admission>;
   readonly #named: ExpiringMap<Named>;
   readonly #members: MemoryMembers;
+  readonly counters: MemoryCounters;
 
   constructor(clock: Clock, members: MemoryMembers) {
+    this.counters = new MemoryCounters({ clock, isAlive: (member) => members.alive(member) !== undefined });
     this.#open = new ExpiringMap(clock);
     this.#named = new ExpiringMap(clock);
     this.#members = members;
@@ -21,20 +36,28 @@ export class MemoryCalls implements CallLedger {
   async admit(admission: Admission): Promise<Admitted> {
     const { call, member, once, session } = admission;
     const lifeMs = admission.ttlMs + AFTERLIFE_MS;
+    const named = once && this.#named.get(once.key);
+    const hasBegun = named !== undefined && once !== undefined && isAgain(named, call, once.digest);
+    if (named !== undefined && once !== undefined && !hasBegun) return this.#repeat(named, once);
+    const limited = hasBegun ? undefined : this.counters.take(admission);
+    if (limited !== undefined) return limited;
     if (once !== undefined) {
-      const named = this.#named.get(once.key);
-      if (named !== undefined && !isAgain(named, call, once.digest)) return this.#repeat(named, once.digest);
       this.#named.set(once.key, { call, member, digest: once.digest }, Math.max(once.ttlMs, lifeMs));
     }
     if (session !== undefined) this.#open.set(call, admission, lifeMs);
     return { type: "open" };
   }
 
-  async settle({ call, once }: Settlement): Promise<void> {
+  async charge(charge: Charge): Promise<Limited | undefined> {
+    return this.counters.take(charge);
+  }
+
+  async settle({ call, once, slots }: Settlement): Promise<void> {
     this.#open.delete(call);
+    if (slots !== undefined) this.counters.free(call, slots);
     if (once === undefined) return;
     const named = this.#named.get(once.key);
-    if (named?.call !== call) return;
+    if (named?.call !== call || named.member === NOBODY) return;
     if (once.answer === undefined) this.#named.delete(once.key);
     else this.#named.set(once.key, { ...named, answer: once.answer }, once.ttlMs);
   }
@@ -51,15 +74,17 @@ export class MemoryCalls implements CallLedger {
       }));
   }
 
-  #repeat(named: Named, digest: string): Admitted {
+  #repeat(named: Named, { key, digest, ttlMs }: NonNullable<Admission["once"]>): Admitted {
     if (named.digest !== digest) return { type: "mismatch" };
     if (named.answer !== undefined) return { type: "done", answer: named.answer };
     const home = this.#members.alive(named.member);
-    return home === undefined ? { type: "lost", call: named.call } : { type: "running", call: named.call, home };
+    if (home !== undefined) return { type: "running", call: named.call, home };
+    this.#named.set(key, { ...named, member: NOBODY }, ttlMs);
+    return { type: "lost", call: named.call };
   }
 }
 
 /** Whoever admitted it has not heard that it was, and asks once more. */
 function isAgain(named: Named, call: string, digest: string): boolean {
-  return named.call === call && named.digest === digest && named.answer === undefined;
+  return named.call === call && named.digest === digest && named.answer === undefined && named.member !== NOBODY;
 }

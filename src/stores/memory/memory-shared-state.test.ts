@@ -11,6 +11,7 @@ describeSharedState("memory", async () => {
     here: state,
     there: state,
     elapse: async (ms) => clock.advance(ms),
+    jump: async (ms) => clock.advance(ms),
     close: () => state.close(),
   };
 });

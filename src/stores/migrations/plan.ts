@@ -3,10 +3,11 @@ import { GatewayError } from "../../contract/index.ts";
 import type { EngineName, Step } from "./step.ts";
 import { recordsStep } from "./step-1-records.ts";
 import { blobChunksStep } from "./step-2-blob-chunks.ts";
+import { governanceStep } from "./step-3-governance.ts";
 import type { VersionTable } from "./tables.ts";
 
 /** In order; the first leads to version 1. Steps are only ever added at the end. */
-export const STEPS: readonly Step[] = [recordsStep, blobChunksStep];
+export const STEPS: readonly Step[] = [recordsStep, blobChunksStep, governanceStep];
 
 type Versioned = { records_versions: VersionTable };
 

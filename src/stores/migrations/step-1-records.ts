@@ -1,4 +1,5 @@
-import { type ColumnDefinitionBuilder, type SchemaModule, sql } from "kysely";
+import type { SchemaModule } from "kysely";
+import { required, sequence, textKey } from "./columns.ts";
 import type { EngineName, Step } from "./step.ts";
 
 export const recordsStep: Step = {
@@ -14,7 +15,7 @@ function tasks(schema: SchemaModule, engine: EngineName) {
     schema
       .createTable("tasks")
       .addColumn("sequence", engine === "sqlite" ? "integer" : "bigint", sequence(engine))
-      .addColumn("id", idType(engine), (column) => column.notNull().unique())
+      .addColumn("id", textKey(engine), (column) => column.notNull().unique())
       .addColumn("principal", "text", required)
       .addColumn("member", "text", required)
       .addColumn("is_over", "integer", required)
@@ -30,7 +31,7 @@ function deliveries(schema: SchemaModule, engine: EngineName) {
     schema
       .createTable("deliveries")
       .addColumn("sequence", engine === "sqlite" ? "integer" : "bigint", sequence(engine))
-      .addColumn("id", idType(engine), (column) => column.notNull().unique())
+      .addColumn("id", textKey(engine), (column) => column.notNull().unique())
       .addColumn("channel", "text", required)
       .addColumn("target", "text", required)
       .addColumn("body", "text", required)
@@ -50,23 +51,10 @@ function blobs(schema: SchemaModule, engine: EngineName) {
   return [
     schema
       .createTable("blobs")
-      .addColumn("id", idType(engine), (column) => column.primaryKey().notNull())
+      .addColumn("id", textKey(engine), (column) => column.primaryKey().notNull())
       .addColumn("bytes", "bigint", required)
       .addColumn("digest", "text", required)
       .addColumn("type", "text", required)
       .addColumn("created_at", "bigint", required),
   ];
-}
-
-const required = (column: ColumnDefinitionBuilder) => column.notNull();
-
-/** A number that grows with each row, and is never given twice. */
-function sequence(engine: EngineName) {
-  return (column: ColumnDefinitionBuilder) =>
-    engine === "sqlite" ? column.primaryKey().autoIncrement() : column.primaryKey().generatedAlwaysAsIdentity();
-}
-
-/** Ids sort by their bytes in both, whatever language the database was made for. */
-function idType(engine: EngineName) {
-  return engine === "sqlite" ? sql`text` : sql`text collate "C"`;
 }

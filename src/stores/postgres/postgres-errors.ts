@@ -9,6 +9,9 @@ const PASSING = /^(?:08|25006|25P03|28|3D000|40|53|55P03|57|58)/;
 /** Statements that took too long, or lost: the server is well and the connection can be used again. */
 const HARMLESS = /^(?:40|55P03|57014)/;
 
+/** character_not_in_repertoire: of all that JSON can say, only U+0000. */
+const BAD_TEXT = "22021";
+
 /** The server, the connection or the way there has failed: this connection is not to be used again. */
 export function isAway(error: unknown): boolean {
   const state = sqlStateOf(error);
@@ -19,6 +22,7 @@ export function isAway(error: unknown): boolean {
 export function postgresError(error: unknown, scrub: (text: string) => string): GatewayError {
   if (GatewayError.is(error)) return error;
   const state = sqlStateOf(error);
+  if (state === BAD_TEXT) return new GatewayError("BAD_CALL", { message: "A text holds what cannot be kept: U+0000." });
   const isPassing = state === undefined ? !isOurs(error) : PASSING.test(state);
   return new GatewayError(isPassing ? "STATE_UNAVAILABLE" : "INTERNAL", {
     ...(isPassing && { details: { store: "postgres" } }),

@@ -1,8 +1,22 @@
 import { Kysely, PostgresDialect, sql } from "kysely";
 import pg, { type Client, type ClientConfig } from "pg";
-import type { Records } from "../../contract/index.ts";
+import { type Change, faultPoint, type Records } from "../../contract/index.ts";
 import type { Tables } from "../migrations/index.ts";
-import { SqlBlobRows, SqlDeliveryRows, type SqlEngine, SqlTaskRows } from "../sql/index.ts";
+import {
+  Missed,
+  missed,
+  SqlApprovalRows,
+  SqlAuditRows,
+  SqlBlobRows,
+  SqlBlockRows,
+  SqlDeliveryRows,
+  type SqlEngine,
+  SqlPolicyRows,
+  SqlTaskRows,
+  SqlTokenRows,
+  SqlUpstreamTokenRows,
+  statementsOf,
+} from "../sql/index.ts";
 import { Health } from "./health.ts";
 import type { Postgres, PostgresOptions } from "./postgres.ts";
 import { PostgresBlobBytes } from "./postgres-blob-bytes.ts";
@@ -31,8 +45,14 @@ export async function connectPostgres(options: PostgresOptions): Promise<Postgre
 class PostgresRecords implements Records {
   readonly engine: SqlEngine;
   readonly tasks: SqlTaskRows;
+  readonly audit: SqlAuditRows;
   readonly deliveries: SqlDeliveryRows;
   readonly blobs: SqlBlobRows;
+  readonly policy: SqlPolicyRows;
+  readonly approvals: SqlApprovalRows;
+  readonly upstreamTokens: SqlUpstreamTokenRows;
+  readonly tokens: SqlTokenRows;
+  readonly blocks: SqlBlockRows;
   readonly #health: Health;
   readonly #scrub: (text: string) => string;
   readonly #pool: GuardedPool;
@@ -52,9 +72,33 @@ class PostgresRecords implements Records {
       now: options.now ?? Date.now,
       run: (work) => this.#run(work),
     };
+    this.audit = new SqlAuditRows(this.engine);
     this.tasks = new SqlTaskRows(this.engine);
     this.deliveries = new SqlDeliveryRows(this.engine);
     this.blobs = new SqlBlobRows(this.engine);
+    this.policy = new SqlPolicyRows(this.engine);
+    this.approvals = new SqlApprovalRows(this.engine);
+    this.upstreamTokens = new SqlUpstreamTokenRows(this.engine);
+    this.tokens = new SqlTokenRows(this.engine);
+    this.blocks = new SqlBlockRows(this.engine);
+  }
+
+  async write(changes: readonly Change[]): Promise<boolean> {
+    const statements = statementsOf(this.engine, changes);
+    faultPoint("records.changes.writing");
+    const isWritten = await this.#run(() => this.#runAll(statements).catch(missed));
+    faultPoint("records.changes.written");
+    return isWritten;
+  }
+
+  #runAll(statements: ReturnType<typeof statementsOf>): Promise<boolean> {
+    return this.engine.database.transaction().execute(async (transaction) => {
+      for (const { query, mustFind } of statements) {
+        const { numAffectedRows = 0n } = await transaction.executeQuery(query);
+        if (mustFind && numAffectedRows === 0n) throw new Missed();
+      }
+      return true;
+    });
   }
 
   get isUp(): boolean {

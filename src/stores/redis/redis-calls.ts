@@ -1,4 +1,5 @@
-import type { Admission, Admitted, CallLedger, OpenCall, Settlement } from "../../contract/index.ts";
+import type { Admission, Admitted, CallLedger, Charge, Limited, OpenCall, Settlement } from "../../contract/index.ts";
+import { chargeArgs, chargeKeys, isCharged, readLimited, TAKE_CHARGE } from "./redis-charge.ts";
 import type { RedisKeys } from "./redis-keys.ts";
 import { wholeMs } from "./redis-keys.ts";
 import type { RedisLink } from "./redis-link.ts";
@@ -7,25 +8,36 @@ import { redisScript } from "./redis-script.ts";
 /** How long the record of a call outlives the time it may run: whoever comes back late can still be told. */
 const AFTERLIFE_MS = 60_000;
 
-// KEYS: the named call, the open calls of the session; '' where there is none. An open call is a field of a hash:
-// when it ends, its member and its facts, on a line each.
-// ARGV: prefix of members, call, member, facts, time of the open call, digest, time of the named call.
+// KEYS: the named call, the open calls of the session; '' where there is none; buckets and places. An open call is a field
+// of a hash: when it ends, its member and its facts, on a line each.
+// ARGV: prefix of members, call, member, facts, time of the open call, digest, time of the named call, how many buckets and
+// how many places, and what is to be known of those.
 const ADMIT = redisScript(
   "admit",
-  `if KEYS[1] ~= '' then
+  `${TAKE_CHARGE}
+   local buckets, places = tonumber(ARGV[8]), tonumber(ARGV[9])
+   if KEYS[1] ~= '' then
      local named = redis.call('HMGET', KEYS[1], 'call', 'member', 'digest', 'answer')
      if named[1] then
        if named[3] ~= ARGV[6] then return { 'mismatch' } end
        if named[4] then return { 'done', named[4] } end
-       -- The same call again: whoever admitted it has not heard that it was.
-       if named[1] ~= ARGV[2] then
-         local address = redis.call('GET', ARGV[1] .. named[2])
+       -- The same call again: whoever admitted it has not heard that it was. A call without a member was told to be lost.
+       if named[1] ~= ARGV[2] or named[2] == '' then
+         local address = named[2] ~= '' and redis.call('GET', ARGV[1] .. named[2])
          if address then return { 'running', named[1], named[2], address } end
+         redis.call('HSET', KEYS[1], 'member', '')
          return { 'lost', named[1] }
        end
+       -- It was charged then.
+       buckets, places = 0, 0
      end
+     local limited = take_charge(3, 10, buckets, places, ARGV[2], ARGV[3], ARGV[1])
+     if limited then return limited end
      redis.call('HSET', KEYS[1], 'call', ARGV[2], 'member', ARGV[3], 'digest', ARGV[6])
      redis.call('PEXPIRE', KEYS[1], ARGV[7])
+   else
+     local limited = take_charge(3, 10, buckets, places, ARGV[2], ARGV[3], ARGV[1])
+     if limited then return limited end
    end
    if KEYS[2] ~= '' then
      local time = redis.call('TIME')
@@ -36,11 +48,23 @@ const ADMIT = redisScript(
    return { 'open' }`,
 );
 
-// ARGV: call, '1' if there is an answer, the answer, its time.
+// ARGV: prefix of members, call, member, how many buckets and places.
+const CHARGE = redisScript(
+  "charge",
+  `${TAKE_CHARGE}
+   return take_charge(1, 6, tonumber(ARGV[4]), tonumber(ARGV[5]), ARGV[2], ARGV[3], ARGV[1])`,
+);
+
+// KEYS: as of an admission, and the places.
+// ARGV: call, '1' if there is an answer, the answer, its time, the member.
 const SETTLE = redisScript(
   "settle",
-  `if KEYS[2] ~= '' then redis.call('HDEL', KEYS[2], ARGV[1]) end
-   if KEYS[1] ~= '' and redis.call('HGET', KEYS[1], 'call') == ARGV[1] then
+  `for i = 3, #KEYS do redis.call('SREM', KEYS[i] .. ':' .. ARGV[5], ARGV[1]) end
+   if KEYS[2] ~= '' then redis.call('HDEL', KEYS[2], ARGV[1]) end
+   if KEYS[1] == '' then return end
+   local named = redis.call('HMGET', KEYS[1], 'call', 'member')
+   -- Somebody was told that it is lost, and so it stays.
+   if named[1] == ARGV[1] and named[2] ~= '' then
      if ARGV[2] == '1' then
        redis.call('HSET', KEYS[1], 'answer', ARGV[3])
        redis.call('PEXPIRE', KEYS[1], ARGV[4])
@@ -75,19 +99,32 @@ export class RedisCalls implements CallLedger {
     this.#keys = keys;
   }
 
-  async admit({ call, member, session, facts, once, ttlMs }: Admission): Promise<Admitted> {
+  async admit(admission: Admission): Promise<Admitted> {
+    const { call, member, session, facts, once, ttlMs, debits, slots } = admission;
     // Without session and name there is nothing by which anybody could ask for it later.
-    if (session === undefined && once === undefined) return { type: "open" };
+    if (session === undefined && once === undefined && !isCharged(admission)) return { type: "open" };
     const lifeMs = wholeMs(ttlMs + AFTERLIFE_MS);
-    const naming = once === undefined ? [] : [once.digest, Math.max(wholeMs(once.ttlMs), lifeMs)];
-    const args = [this.#keys.memberPrefix, call, member, facts, lifeMs, ...naming];
-    return readAdmitted((await this.#link.run(ADMIT, this.#places(session, once?.key), args)) as string[]);
+    const naming = once === undefined ? ["", ""] : [once.digest, Math.max(wholeMs(once.ttlMs), lifeMs)];
+    const counts = [debits?.length ?? 0, slots?.length ?? 0];
+    const keys = [...this.#places(session, once?.key), ...chargeKeys(admission, this.#keys)];
+    const args = [this.#keys.memberPrefix, call, member, facts, lifeMs, ...naming, ...counts, ...chargeArgs(admission)];
+    return readAdmitted(admission, (await this.#link.run(ADMIT, keys, args)) as string[]);
   }
 
-  async settle({ call, session, once }: Settlement): Promise<void> {
-    if (session === undefined && once === undefined) return;
-    const answer = once?.answer === undefined ? ["0"] : ["1", once.answer, wholeMs(once.ttlMs)];
-    await this.#link.run(SETTLE, this.#places(session, once?.key), [call, ...answer]);
+  async charge(charge: Charge): Promise<Limited | undefined> {
+    const { call, member, debits, slots } = charge;
+    if (!isCharged(charge)) return undefined;
+    const counts = [debits?.length ?? 0, slots?.length ?? 0];
+    const args = [this.#keys.memberPrefix, call, member, ...counts, ...chargeArgs(charge)];
+    const answer = (await this.#link.run(CHARGE, chargeKeys(charge, this.#keys), args)) as string[] | null;
+    return answer === null ? undefined : readLimited(charge, answer);
+  }
+
+  async settle({ call, session, once, member = "", slots = [] }: Settlement): Promise<void> {
+    if (session === undefined && once === undefined && slots.length === 0) return;
+    const answer = once?.answer === undefined ? ["0", "", 0] : ["1", once.answer, wholeMs(once.ttlMs)];
+    const keys = [...this.#places(session, once?.key), ...chargeKeys({ slots }, this.#keys)];
+    await this.#link.run(SETTLE, keys, [call, ...answer, member]);
   }
 
   async openOf(session: string): Promise<readonly OpenCall[]> {
@@ -108,8 +145,11 @@ export class RedisCalls implements CallLedger {
   }
 }
 
-function readAdmitted([type, first = "", second = "", third = ""]: readonly string[]): Admitted {
+function readAdmitted(admission: Admission, answer: readonly string[]): Admitted {
+  const [type, first = "", second = "", third = ""] = answer;
   switch (type) {
+    case "limited":
+      return readLimited(admission, answer);
     case "done":
       return { type, answer: first };
     case "running":

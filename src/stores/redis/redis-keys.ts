@@ -12,6 +12,8 @@ export function redisKeys(prefix: string) {
     logBytes: (log: string) => `${prefix}log-bytes:${log}`,
     openCalls: (session: string) => `${prefix}open:${session}`,
     namedCall: (key: string) => `${prefix}once:${key}`,
+    bucket: (key: string) => `${prefix}bucket:${key}`,
+    places: (key: string) => `${prefix}places:${key}`,
     topic: (topic: string) => `${prefix}topic:${topic}`,
   };
 }

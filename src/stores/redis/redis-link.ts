@@ -63,16 +63,22 @@ export class RedisLink {
     if (!this.#isUp) return Promise.reject(stateUnavailable("it is away"));
     this.#trips += 1;
     return new Promise<T>((resolve, reject) => {
-      const timer = setTimeout(() => {
+      let isAnswered = false;
+      const giveUp = () => {
+        if (isAnswered) return;
         this.#suspect();
         reject(stateUnavailable(`it did not answer within ${this.#timeoutMs} ms`));
-      }, this.#timeoutMs);
+      };
+      // After a process was busy or stopped, timers fire before sockets are read: the answer may be there already.
+      const timer = setTimeout(() => setImmediate(giveUp), this.#timeoutMs);
       send(this.#redis).then(
         (answer) => {
+          isAnswered = true;
           clearTimeout(timer);
           resolve(answer);
         },
         (error: unknown) => {
+          isAnswered = true;
           clearTimeout(timer);
           reject(stateUnavailable(describeError(error)));
         },

@@ -1,6 +1,7 @@
 import { type Selectable, sql, type Updateable } from "kysely";
-import { type Delivery, type DeliveryRows, faultPoint } from "../../contract/index.ts";
+import { type Delivery, type DeliveryChange, type DeliveryRows, faultPoint } from "../../contract/index.ts";
 import type { DeliveryTable } from "../migrations/index.ts";
+import { type ChangeStatement, statement } from "./change-statement.ts";
 import { refuseNul, type SqlEngine } from "./sql-engine.ts";
 import { takeDeliveries } from "./take-deliveries.ts";
 
@@ -118,6 +119,15 @@ export class SqlDeliveryRows implements DeliveryRows {
 }
 
 function insert(database: SqlEngine["database"], delivery: Delivery): Promise<unknown> {
+  return insertion(database, delivery).execute();
+}
+
+export function deliveryStatements({ database }: SqlEngine, { delivery }: DeliveryChange): readonly ChangeStatement[] {
+  refuseNul(delivery);
+  return [statement(insertion(database, { ...delivery, order: "" }))];
+}
+
+function insertion(database: SqlEngine["database"], delivery: Delivery) {
   const { id, channel, target, body, order, attempts, lastError } = delivery;
   return (
     database
@@ -133,7 +143,6 @@ function insert(database: SqlEngine["database"], delivery: Delivery): Promise<un
       })
       // Whoever could not hear that it was added adds it again.
       .onConflict((conflict) => conflict.column("id").doNothing())
-      .execute()
   );
 }
 

@@ -1,4 +1,12 @@
+export { SqlApprovalRows } from "./approval-rows.ts";
+export { SqlAuditRows } from "./audit-rows.ts";
 export { SqlBlobRows } from "./blob-rows.ts";
+export { SqlBlockRows } from "./block-rows.ts";
+export { Missed, missed } from "./change-statement.ts";
 export { SqlDeliveryRows } from "./delivery-rows.ts";
+export { SqlPolicyRows } from "./policy-rows.ts";
+export { statementsOf } from "./sql-changes.ts";
 export type { SqlEngine } from "./sql-engine.ts";
 export { SqlTaskRows } from "./task-rows.ts";
+export { SqlTokenRows } from "./token-rows.ts";
+export { SqlUpstreamTokenRows } from "./upstream-token-rows.ts";

@@ -1,16 +1,32 @@
-import { type BlobRows, type DeliveryRows, GatewayError, type Records, type TaskRows } from "../../contract/index.ts";
+import {
+  type ApprovalRows,
+  type AuditRows,
+  type BlobRows,
+  type BlockRows,
+  type Change,
+  type DeliveryRows,
+  GatewayError,
+  type PolicyRows,
+  type Records,
+  type TaskRows,
+  type TokenRows,
+  type UpstreamTokenRows,
+} from "../../contract/index.ts";
 import type { GroupCommit } from "./group-commit.ts";
 
 /** Loads what queries are built with when the first one is made: most gateways that start make none, and it was 6 ms of every start. */
 export class RecordsOnDemand implements Records {
   readonly #commits: GroupCommit;
   readonly #open: () => Promise<Records>;
+  readonly #hasPolicy: () => boolean;
   #records: Promise<Records> | undefined;
   #isClosed = false;
 
-  constructor(commits: GroupCommit, open: () => Promise<Records>) {
+  /** `hasPolicy`: whether operators have ever set anything, found out without loading anything. */
+  constructor(commits: GroupCommit, open: () => Promise<Records>, hasPolicy: () => boolean) {
     this.#commits = commits;
     this.#open = open;
+    this.#hasPolicy = hasPolicy;
   }
 
   /** Tried again with the next use where it fails. */
@@ -32,6 +48,19 @@ export class RecordsOnDemand implements Records {
     expire: async (now) => (await this.load()).tasks.expire(now),
   };
 
+  readonly audit: AuditRows = {
+    head: async (writer) => (await this.load()).audit.head(writer),
+    heads: async (after, limit) => (await this.load()).audit.heads(after, limit),
+    uncovered: async (limit) => (await this.load()).audit.uncovered(limit),
+    writers: async (after, limit) => (await this.load()).audit.writers(after, limit),
+    chain: async (...given) => (await this.load()).audit.chain(...given),
+    search: async (search) => (await this.load()).audit.search(search),
+    lastRun: async () => (await this.load()).audit.lastRun(),
+    unindexed: async (after, limit) => (await this.load()).audit.unindexed(after, limit),
+    lastCheckpoint: async () => (await this.load()).audit.lastCheckpoint(),
+    checkpoints: async (from, limit) => (await this.load()).audit.checkpoints(from, limit),
+  };
+
   readonly deliveries: DeliveryRows = {
     add: async (delivery) => (await this.load()).deliveries.add(delivery),
     take: async (now, limit, leaseMs) => (await this.load()).deliveries.take(now, limit, leaseMs),
@@ -48,6 +77,50 @@ export class RecordsOnDemand implements Records {
     drop: async (id) => (await this.load()).blobs.drop(id),
     list: async (limit, after) => (await this.load()).blobs.list(limit, after),
   };
+
+  readonly tokens: TokenRows = {
+    find: async (hash) => (await this.load()).tokens.find(hash),
+    get: async (id) => (await this.load()).tokens.get(id),
+    list: async (limit, after) => (await this.load()).tokens.list(limit, after),
+    touch: async (hash, usedAt) => (await this.load()).tokens.touch(hash, usedAt),
+    expire: async (now) => (await this.load()).tokens.expire(now),
+  };
+
+  readonly approvals: ApprovalRows = {
+    get: async (id) => (await this.load()).approvals.get(id),
+    find: async (key) => (await this.load()).approvals.find(key),
+    list: async (filter) => (await this.load()).approvals.list(filter),
+    count: async (principal) => (await this.load()).approvals.count(principal),
+    overdue: async (now, limit) => (await this.load()).approvals.overdue(now, limit),
+    forget: async (before) => (await this.load()).approvals.forget(before),
+    gateway: async () => (await this.load()).approvals.gateway(),
+  };
+
+  readonly policy: PolicyRows = {
+    load: async () => ((await this.#mayHavePolicy()) ? (await this.load()).policy.load() : { version: 0, entries: [] }),
+    version: async () => ((await this.#mayHavePolicy()) ? (await this.load()).policy.version() : 0),
+  };
+
+  /** Every start asks for it, and every few seconds after it. */
+  async #mayHavePolicy(): Promise<boolean> {
+    return this.#isClosed || this.#commits.read(this.#hasPolicy);
+  }
+
+  readonly blocks: BlockRows = {
+    load: async (now, limit) => (await this.load()).blocks.load(now, limit),
+    version: async () => (await this.load()).blocks.version(),
+    expire: async (now) => (await this.load()).blocks.expire(now),
+  };
+
+  readonly upstreamTokens: UpstreamTokenRows = {
+    get: async (id) => (await this.load()).upstreamTokens.get(id),
+    find: async (...given) => (await this.load()).upstreamTokens.find(...given),
+    expire: async (now) => (await this.load()).upstreamTokens.expire(now),
+  };
+
+  async write(changes: readonly Change[]): Promise<boolean> {
+    return (await this.load()).write(changes);
+  }
 
   get isUp(): boolean {
     return !this.#isClosed && this.#commits.isUp;

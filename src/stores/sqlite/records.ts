@@ -12,13 +12,20 @@ export type SqliteRecordsOptions = {
 
 /** Brings the tables to the version we know; throws where they are newer. In a new file they are made with the first use. */
 export async function openSqliteRecords(options: SqliteRecordsOptions): Promise<Records> {
-  const records = new RecordsOnDemand(options.connection.commits, async () => {
+  const { connection } = options;
+  const open = async () => {
     const { SqliteRecords } = await import("./records-in-tables.ts");
     return new SqliteRecords(options);
-  });
-  const version = presentVersion(options.connection);
+  };
+  const records = new RecordsOnDemand(connection.commits, open, () => hasPolicy(connection));
+  const version = presentVersion(connection);
   if (version !== undefined && version !== KNOWN_VERSION) await records.load();
   return records;
+}
+
+function hasPolicy({ database }: SqliteConnection): boolean {
+  const isThere = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'policy_version'").get() !== undefined;
+  return isThere && database.prepare("SELECT 1 FROM policy_version WHERE version <> 0").get() !== undefined;
 }
 
 /** Undefined where there are no tables yet. */

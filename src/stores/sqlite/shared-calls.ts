@@ -3,7 +3,10 @@ import {
   type Admission,
   type Admitted,
   type CallLedger,
+  type Charge,
+  type Counters,
   faultPoint,
+  type Limited,
   type OpenCall,
   type Settlement,
 } from "../../contract/index.ts";
@@ -16,6 +19,8 @@ type Parts = {
   readonly commits: GroupCommit;
   readonly members: SqliteMembers;
   readonly now: () => number;
+  /** In memory: they end with the process. */
+  readonly counters: Counters;
 };
 
 type Named = {
@@ -26,6 +31,9 @@ type Named = {
 };
 type Once = NonNullable<Admission["once"]>;
 
+/** Whose a call is when somebody was told that it is lost: so it stays, whatever its process says later. */
+const NOBODY = "";
+
 const OPENED: Promise<Admitted> = Promise.resolve({ type: "open" });
 const SETTLED = Promise.resolve();
 
@@ -33,9 +41,11 @@ export class SqliteCalls implements CallLedger {
   readonly #parts: Parts;
   readonly #open: OpenCalls;
   readonly #statements: ReturnType<typeof prepare>;
+  readonly counters: Counters;
 
   constructor(parts: Parts) {
     this.#parts = parts;
+    this.counters = parts.counters;
     this.#open = new OpenCalls(parts);
     this.#statements = prepare(parts.database);
   }
@@ -43,14 +53,21 @@ export class SqliteCalls implements CallLedger {
   admit(admission: Admission): Promise<Admitted> {
     const { once } = admission;
     if (once !== undefined) return this.#admitNamed(admission, once);
+    const limited = this.counters.take(admission);
+    if (limited !== undefined) return Promise.resolve(limited);
     // Without session and name there is nothing by which anybody could ask for it later.
     return admission.session === undefined ? OPENED : this.#open.admit(admission);
   }
 
   settle(settlement: Settlement): Promise<void> {
-    const { once } = settlement;
+    const { once, slots } = settlement;
+    if (slots !== undefined) this.counters.free(settlement.call, slots);
     if (once !== undefined) return this.#settleNamed(settlement, once);
     return settlement.session === undefined ? SETTLED : this.#open.settle(settlement.call);
+  }
+
+  async charge(charge: Charge): Promise<Limited | undefined> {
+    return this.counters.take(charge);
   }
 
   openOf(session: string): Promise<readonly OpenCall[]> {
@@ -62,7 +79,10 @@ export class SqliteCalls implements CallLedger {
     const admitted = await this.#parts.commits.write((): Admitted => {
       const now = this.#parts.now();
       const named = this.#statements.get.get(once.key, now);
-      if (named !== undefined && !isAgain(named, call, once.digest)) return this.#repeat(named, once.digest);
+      const hasBegun = named !== undefined && isAgain(named, call, once.digest);
+      if (named !== undefined && !hasBegun) return this.#repeat(named, once);
+      const limited = hasBegun ? undefined : this.counters.take(admission);
+      if (limited !== undefined) return limited;
       const lifeMs = Math.max(once.ttlMs, admission.ttlMs + AFTERLIFE_MS);
       this.#statements.begin.run(once.key, call, member, once.digest, now + lifeMs);
       if (session !== undefined) this.#open.insert(admission);
@@ -81,17 +101,19 @@ export class SqliteCalls implements CallLedger {
     faultPoint("sqlite.settle.acknowledged");
   }
 
-  #repeat(named: Named, digest: string): Admitted {
+  #repeat(named: Named, { key, digest }: Once): Admitted {
     if (named.digest !== digest) return { type: "mismatch" };
     if (named.answer !== null) return { type: "done", answer: named.answer };
     const home = this.#parts.members.alive(named.member);
-    return home === undefined ? { type: "lost", call: named.call } : { type: "running", call: named.call, home };
+    if (home !== undefined) return { type: "running", call: named.call, home };
+    this.#statements.lose.run(key);
+    return { type: "lost", call: named.call };
   }
 }
 
 /** Whoever admitted it has not heard that it was, and asks once more. */
 function isAgain(named: Named, call: string, digest: string): boolean {
-  return named.call === call && named.digest === digest && named.answer === null;
+  return named.call === call && named.digest === digest && named.answer === null && named.member !== NOBODY;
 }
 
 function prepare(database: Database) {
@@ -103,8 +125,11 @@ function prepare(database: Database) {
       "INSERT OR REPLACE INTO named_calls VALUES (?, ?, ?, ?, NULL, ?)",
     ),
     answer: database.prepare<[string, number, string, string]>(
-      "UPDATE named_calls SET answer = ?, expires_at = ? WHERE key = ? AND call = ?",
+      `UPDATE named_calls SET answer = ?, expires_at = ? WHERE key = ? AND call = ? AND member <> '${NOBODY}'`,
     ),
-    forget: database.prepare<[string, string]>("DELETE FROM named_calls WHERE key = ? AND call = ?"),
+    forget: database.prepare<[string, string]>(
+      `DELETE FROM named_calls WHERE key = ? AND call = ? AND member <> '${NOBODY}'`,
+    ),
+    lose: database.prepare<[string]>(`UPDATE named_calls SET member = '${NOBODY}' WHERE key = ?`),
   };
 }

@@ -17,6 +17,7 @@ describeSharedState("SQLite", async () => {
     here: state,
     there: state,
     elapse: async (ms) => clock.advance(ms),
+    jump: async (ms) => clock.advance(ms),
     async close() {
       await state.close();
       connection.close();

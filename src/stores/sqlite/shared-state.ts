@@ -1,4 +1,4 @@
-import type { Channel, Clock, Logs, SharedState } from "../../contract/index.ts";
+import type { Channel, Clock, Counters, Logs, SharedState } from "../../contract/index.ts";
 import type { SqliteConnection } from "./connection.ts";
 import { migrate } from "./migrate.ts";
 import { SqliteCalls } from "./shared-calls.ts";
@@ -15,7 +15,11 @@ export type SqliteSharedStateOptions = {
   /** For what must end at its time even when the process was down meanwhile: everybody's time, in ms. */
   readonly now?: () => number;
   /** What need not outlive the process: in memory. */
-  readonly fleeting: { readonly logs: Logs; readonly channel: Channel };
+  readonly fleeting: {
+    readonly logs: Logs;
+    readonly channel: Channel;
+    countersFor(isAlive: (member: string) => boolean): Counters;
+  };
 };
 
 /** Shared state of a gateway that runs alone. The connection is its maker's to close, after this. */
@@ -24,6 +28,7 @@ export function createSqliteSharedState(options: SqliteSharedStateOptions): Shar
   const { database, commits } = connection;
   migrate(database, "shared", SHARED_SCHEMA);
   const members = new SqliteMembers(clock);
+  const counters = fleeting.countersFor((member) => members.alive(member) !== undefined);
   const parts = { database, commits, members, now };
   commits.gather(new SharedSweep(database, now));
   return {
@@ -31,7 +36,7 @@ export function createSqliteSharedState(options: SqliteSharedStateOptions): Shar
     entries: new SqliteEntries(parts),
     logs: new SqliteLogs({ database, commits, now, fleeting: fleeting.logs }),
     channel: fleeting.channel,
-    calls: new SqliteCalls(parts),
+    calls: new SqliteCalls({ ...parts, counters }),
     get isUp() {
       return commits.isUp;
     },

@@ -33,7 +33,6 @@ export type Said = { readonly mark: string; readonly session: string; readonly c
 const VERSION = "2025-11-25";
 /** A call that nobody ends is a call that is lost. */
 const PATIENCE_MS = 40_000;
-const REPEATED = 50;
 
 export class SessionClient {
   readonly options: SessionClientOptions;
@@ -96,10 +95,10 @@ export class SessionClient {
     }
   }
 
-  /** Asks again for what was answered last under a key: it must be the same answer. */
+  /** Asks again for everything that was answered under a key: it must be the same answer. */
   async repeatAcknowledged(): Promise<void> {
     const { tally, kind } = this.options;
-    for (const { mark, params, said } of this.#acknowledged.slice(-REPEATED)) {
+    for (const { mark, params, said } of this.#acknowledged) {
       const id = ++this.#id;
       const message = { jsonrpc: "2.0", id, method: "tools/call", params };
       const again = this.#judge(mark, id, await this.#exchange(message, mark));

@@ -27,6 +27,8 @@ const SERVED = "others serve, and start, as if it had never been there";
 const HOME = "the shared child starts at another home, and a call of it is made once";
 const LINE = "a stream of 2024 is gone with its process: 404, and a new one opens";
 const ARRIVES = "the message arrives; twice, under one id, where nobody could know";
+const TAKEN_ONCE = "what a held call took is taken once, and its place is free when the lease is over";
+const ASKED_ANEW = "a yes that was used up lets nothing through: the call is asked for anew, and was sent once at most";
 const WHOLE = "no facts without bytes, and the sweep leaves no bytes without facts";
 
 type Told = readonly [point: string, scenario: ScenarioName, after: string, times?: number];
@@ -161,7 +163,29 @@ const RECORDS = "tests/contract/records/kills.test.ts";
 const inRecords = (after: string, points: readonly string[]): Elsewhere[] =>
   points.map((point) => ({ point, file: RECORDS, after }));
 
+const CHARGES = "src/stores/redis/redis-charge.test.ts";
+
+const AUDIT = "tests/e2e/audit/kills.test.ts";
+const ON_TRAIL = "every event that a caller knows of is on the trail, once, and the trail is whole";
+const ON_THE_TRAIL = [
+  "audit.block.writing",
+  "audit.block.written",
+  "audit.spool.read",
+  "audit.checkpoint.writing",
+  "audit.checkpoint.written",
+  "audit.index.writing",
+  "audit.index.written",
+].map((point): Elsewhere => ({ point, file: AUDIT, after: ON_TRAIL }));
+
 export const ELSEWHERE: readonly Elsewhere[] = [
+  ...ON_THE_TRAIL,
+  ...["records.changes.writing", "records.changes.written", "approvals.approval.consumed"].map((point) => ({
+    point,
+    file: "tests/e2e/approvals/kills.test.ts",
+    after: ASKED_ANEW,
+  })),
+  { point: "redis.charge.sending", file: CHARGES, after: TAKEN_ONCE },
+  { point: "redis.charge.acknowledged", file: CHARGES, after: TAKEN_ONCE },
   ...inRecords(ARRIVES, [
     "records.delivery.adding",
     "records.delivery.added",

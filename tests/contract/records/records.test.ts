@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import type { Delivery, Records } from "../../../src/contract/index.ts";
+import type { Block, Delivery, Records } from "../../../src/contract/index.ts";
 import { delivery, type Engine, NOW, type OpenStore, postgresEngine, sqliteEngine, task } from "./rig.ts";
 
 describe.each([
@@ -32,6 +32,79 @@ describe.each([
   const add = async (...all: Delivery[]) => {
     for (const one of all) await records.deliveries.add(one);
   };
+
+  describe("changes", () => {
+    const entry = (key: string, value = "{}") =>
+      ({ tenant: "t", kind: "grant", key, value, updatedAt: NOW, updatedBy: "ops" }) as const;
+    const put = (key: string, value?: string, ifVersion?: number) =>
+      ({
+        table: "policy",
+        type: "put",
+        entry: entry(key, value),
+        ...(ifVersion !== undefined && { ifVersion }),
+      }) as const;
+
+    test("are written together, and each makes a new version", async () => {
+      expect(await records.policy.load()).toEqual({ version: 0, entries: [] });
+      expect(await records.write([put("b"), put("a")])).toBe(true);
+      expect(await records.write([put("a", "[1]")])).toBe(true);
+      await reopen();
+      expect(await records.policy.load()).toEqual({ version: 3, entries: [entry("a", "[1]"), entry("b")] });
+    });
+
+    test("are not written at all where one of them misses its row", async () => {
+      await records.write([put("a")]);
+      const gone = { table: "policy", type: "remove", tenant: "t", kind: "grant", key: "none" } as const;
+      expect(await records.write([put("b"), gone])).toBe(false);
+      expect(await records.write([put("b"), put("c", "{}", 1)])).toBe(false);
+      expect(await records.policy.load()).toEqual({ version: 1, entries: [entry("a")] });
+      expect(await records.write([put("b", "{}", 1)])).toBe(true);
+      expect(await records.write([{ ...gone, key: "a" }])).toBe(true);
+      expect(await records.policy.load()).toEqual({ version: 3, entries: [entry("b")] });
+    });
+
+    test("of two that take the same version only one is written", async () => {
+      const both = await Promise.all([records.write([put("a", "1", 0)]), records.write([put("a", "2", 0)])]);
+      expect(both.filter(Boolean)).toHaveLength(1);
+      expect(await records.policy.version()).toBe(1);
+    });
+  });
+
+  describe("blocks", () => {
+    const block = (id: string, more: Partial<Block> = {}): Block => ({
+      ...{ id, subject: "client", key: "k", tenant: "t", server: "", protocol: "", primitive: "" },
+      ...{ reason: "'; drop table blocks; --", createdAt: NOW, createdBy: "ops", until: NOW + 1_000 },
+      ...more,
+    });
+    const put = (one: Block) => ({ table: "blocks", type: "put", block: one }) as const;
+    const ids = async (now = NOW) => (await records.blocks.load(now, 10)).blocks.map(({ id }) => id);
+
+    test("are there after the store was opened again, oldest first, until they are over [AP-142]", async () => {
+      await records.write([put(block("b")), put(block("a", { createdAt: NOW + 1, until: NOW + 2_000 }))]);
+      await reopen();
+      expect(await records.blocks.load(NOW, 10)).toEqual({
+        version: 2,
+        blocks: [block("b"), block("a", { createdAt: NOW + 1, until: NOW + 2_000 })],
+      });
+      expect(await ids(NOW + 1_000)).toEqual(["a"]);
+      expect((await records.blocks.load(NOW, 1)).blocks).toHaveLength(1);
+    });
+
+    test("take the place of the one with the same id, and are removed once", async () => {
+      await records.write([put(block("a"))]);
+      await records.write([put(block("a", { reason: "again" }))]);
+      expect((await records.blocks.load(NOW, 10)).blocks).toEqual([block("a", { reason: "again" })]);
+      const gone = { table: "blocks", type: "remove", id: "a" } as const;
+      expect([await records.write([gone]), await records.write([gone])]).toEqual([true, false]);
+      expect([await ids(), await records.blocks.version()]).toEqual([[], 3]);
+    });
+
+    test("that are over are forgotten", async () => {
+      await records.write([put(block("a")), put(block("b", { until: NOW + 2_000 }))]);
+      expect(await records.blocks.expire(NOW + 1_000)).toBe(1);
+      expect(await ids()).toEqual(["b"]);
+    });
+  });
 
   describe("tasks", () => {
     test("gives back what was put, also after the store was opened again", async () => {

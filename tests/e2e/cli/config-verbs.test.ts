@@ -52,7 +52,7 @@ describe("up", () => {
     child.kill("SIGTERM");
     const { stdout, code } = await ended;
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^demo: ok, 3 tools\n/);
+    expect(stdout).toMatch(/^demo: ok, 4 tools\n/);
     expect(stdout).toContain("A call, just now:\n  isthmus call demo.greet name=Ada\n  Hello, Ada!\n");
     expect(stdout).toMatch(/isthmus list --url http:\/\/127\.0\.0\.1:\d+/);
   });

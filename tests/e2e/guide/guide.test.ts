@@ -1,7 +1,9 @@
 /** Every command of the guide is run as it stands there. */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { test } from "vitest";
+import { eventually } from "../../hostile/kit/observe.ts";
 import { isCommand, readBlocks } from "../kit/markdown.ts";
 import { ROOT } from "../kit/program.ts";
 import { NginxRig } from "./nginx-rig.ts";
@@ -18,6 +20,7 @@ const SETUPS: Readonly<Record<string, (page: PageRunner) => Promise<AsyncDisposa
   "import.md": writeClientFiles,
   "several-processes.md": startNeighbours,
   "stickiness.md": startNeighbours,
+  "tokens-for-servers.md": startProtectedServer,
 };
 
 /** The stores behind the gateways, and nginx before them. */
@@ -26,6 +29,15 @@ async function startNeighbours(page: PageRunner): Promise<AsyncDisposable> {
   stack.use(await StoresRig.start(page, `${GUIDE}/several-processes.md`));
   stack.use(await NginxRig.start(page));
   return stack.move();
+}
+
+const PROTECTED_SERVER = fileURLToPath(new URL("../upstream-auth/serve.ts", import.meta.url));
+
+/** A server that wants tokens, and their issuer. */
+async function startProtectedServer(page: PageRunner): Promise<AsyncDisposable> {
+  const serving = page.start([process.execPath, PROTECTED_SERVER]);
+  await eventually(serving.printed, (text) => text === "ready\n");
+  return { [Symbol.asyncDispose]: () => serving.stop() };
 }
 
 /** Files of clients as their users have them. */

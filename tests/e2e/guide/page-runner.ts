@@ -17,7 +17,11 @@ const BLOCK_MS = 30_000;
 /** A page may show how the program complains; such a command may end with another code than 0. */
 const COMPLAINT = /^(isthmus: |PROBLEM )/m;
 
-export type Command = { readonly printed: () => string; readonly ended: Promise<number | null>; stop(): Promise<void> };
+export type Command = {
+  readonly printed: () => string;
+  readonly ended: Promise<number | null>;
+  stop(signal?: NodeJS.Signals): Promise<void>;
+};
 
 const groups = new Set<number>();
 process.once("exit", () => {
@@ -115,9 +119,9 @@ export class PageRunner implements AsyncDisposable {
         resolve(code);
       });
     });
-    const stop = async () => {
+    const stop = async (signal: NodeJS.Signals = "SIGTERM") => {
       // The whole group: a shell does not hand signals on.
-      if (pid !== undefined && groups.has(pid)) process.kill(-pid, "SIGTERM");
+      if (pid !== undefined && groups.has(pid)) process.kill(-pid, signal);
       await ended;
     };
     return { printed: () => printed, ended, stop };

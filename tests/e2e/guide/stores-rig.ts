@@ -13,7 +13,7 @@ const UNTIL_READY = fileURLToPath(new URL("./until-ready.ts", import.meta.url));
 
 export class StoresRig implements AsyncDisposable {
   readonly #page: PageRunner;
-  readonly #running: Command[] = [];
+  readonly #running: { readonly command: Command; readonly endSignal: NodeJS.Signals }[] = [];
   readonly #folders: string[] = [];
 
   private constructor(page: PageRunner) {
@@ -49,7 +49,8 @@ export class StoresRig implements AsyncDisposable {
     chmodSync(folder, 0o755);
     this.#folders.push(folder);
     recipe.prepare?.(folder, port);
-    this.#running.push(this.#page.start(recipe.command(folder, port)));
+    const { endSignal } = recipe;
+    this.#running.push({ command: this.#page.start(recipe.command(folder, port)), endSignal });
     await this.#run(["node", UNTIL_READY, recipe.name, String(port)]);
   }
 
@@ -60,7 +61,8 @@ export class StoresRig implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const running of this.#running) await running.stop();
+    // PostgreSQL waits for its clients to leave unless it is told otherwise, and the gateways end last.
+    for (const { command, endSignal } of this.#running) await command.stop(endSignal);
     for (const folder of this.#folders) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   }
 }

@@ -39,11 +39,15 @@ function readEvents(text: string): RpcMessage[] {
 }
 
 /** Opens a session and returns the headers that belong to it. */
-export async function openSession(url: string, capabilities: object = {}): Promise<Record<string, string>> {
+export async function openSession(
+  url: string,
+  capabilities: object = {},
+  more: Record<string, string> = {},
+): Promise<Record<string, string>> {
   const params = { protocolVersion: "2025-11-25", capabilities, clientInfo: { name: "e2e", version: "1" } };
-  const { headers } = await post(url, { id: 0, method: "initialize", params });
+  const { headers } = await post(url, { id: 0, method: "initialize", params }, more);
   const session = { "mcp-session-id": headers.get("mcp-session-id") ?? "", "mcp-protocol-version": "2025-11-25" };
-  await post(url, { method: "notifications/initialized" }, session);
+  await post(url, { method: "notifications/initialized" }, { ...session, ...more });
   return session;
 }
 

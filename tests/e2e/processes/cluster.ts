@@ -20,6 +20,7 @@ export type ClusterOptions = {
   readonly gateway?: string;
   readonly cluster?: string;
   readonly balancer?: BalancerOptions;
+  readonly leaseMs?: number;
   /** The folder for what the processes say; else that of ISTHMUS_TEST_LOGS. */
   readonly logs?: string;
 };
@@ -47,7 +48,7 @@ url = ${JSON.stringify(postgres.url)}
 [shared]
 url = ${JSON.stringify(redis.url)}
 [cluster]
-lease = "${LEASE_MS}ms"
+lease = "${options.leaseMs ?? LEASE_MS}ms"
 ${options.cluster ?? ""}
 ${options.servers}`;
   const fleet = await Fleet.start({

@@ -50,6 +50,14 @@ const isForEverybody = ({ name }: Tool): boolean => name !== "everything.get-roo
 /** 2026-07-28 has no `execution` (tasks are an extension there), and two of the clients speak it. */
 const withoutExecution = ({ execution: _, ...tool }: Tool & { readonly execution?: unknown }): Tool => tool;
 
+/** The gateway says of a tool that it cannot be taken back; nothing else of its entry is changed. */
+function withoutFlags(tool: Tool & { readonly _meta?: Readonly<Record<string, unknown>> }): Tool {
+  const { _meta = {}, ...rest } = tool;
+  const kept = Object.entries(_meta).filter(([key]) => key !== "x-mcpax-safety" && key !== "x-mcpax-gated");
+  const unflagged = { ...rest, _meta: Object.fromEntries(kept) };
+  return kept.length > 0 ? unflagged : rest;
+}
+
 /** What a call is about, whatever the client and its era put around it. */
 const core = ({ content, structuredContent }: Result) => ({ content, structuredContent });
 
@@ -107,7 +115,7 @@ describe("four clients at once, several times over", () => {
     const expected = lists.flat();
     await eachAtOnce(async (client, who) => {
       const found = await client.list();
-      expect(found.filter(isForEverybody).map(withoutExecution), who).toEqual(expected);
+      expect(found.filter(isForEverybody).map(withoutExecution).map(withoutFlags), who).toEqual(expected);
     });
   });
 

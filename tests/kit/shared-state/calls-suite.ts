@@ -113,6 +113,32 @@ export function callsSuite(start: StartRig): void {
       expect(await rig.there.calls.admit(named(key, { member: theirs }))).toEqual({ type: "lost", call: first.call });
   });
 
+  test("what was told to be lost stays lost, whatever its process says when it is back", async () => {
+    const key = fresh("key");
+    const gone = await joinMember(rig.here);
+    const first = named(key, { member: gone });
+    await rig.here.calls.admit(first);
+    await rig.here.members.leave(gone);
+    const lost = { type: "lost", call: first.call };
+    expect(await rig.there.calls.admit(named(key, { member: theirs }))).toEqual(lost);
+    await rig.here.calls.settle({ call: first.call, once: { key, answer: "late", ttlMs: 60_000 } });
+    expect(await rig.there.calls.admit(named(key, { member: theirs }))).toEqual(lost);
+    await rig.here.calls.settle({ call: first.call, once: { key, ttlMs: 60_000 } });
+    expect(await rig.there.calls.admit(named(key, { member: theirs }))).toEqual(lost);
+    expect(await rig.here.calls.admit(first)).toEqual(lost);
+  });
+
+  test("a process that was taken for dead still keeps the answer of a call that nobody has asked for meanwhile", async () => {
+    const key = fresh("key");
+    const gone = await joinMember(rig.here);
+    const first = named(key, { member: gone });
+    await rig.here.calls.admit(first);
+    await rig.here.members.leave(gone);
+    await rig.here.calls.settle({ call: first.call, once: { key, answer: "late", ttlMs: 60_000 } });
+    const repeat = await rig.there.calls.admit(named(key, { member: theirs }));
+    expect(repeat).toEqual({ type: "done", answer: "late" });
+  });
+
   test("the same name for something else is refused: while it runs, when it is lost and when it is done", async () => {
     const key = fresh("key");
     const gone = await joinMember(rig.here);

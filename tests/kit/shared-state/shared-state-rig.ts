@@ -7,6 +7,8 @@ export type SharedStateRig = {
   readonly there: SharedState;
   /** Lets this much time pass on the store's clock. */
   elapse(ms: number): Promise<void>;
+  /** Sets the store's clock forward, or back, as far as buckets are concerned. */
+  jump(ms: number): Promise<void>;
   close(): Promise<void>;
 };
 

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { callsSuite } from "./calls-suite.ts";
 import { channelSuite } from "./channel-suite.ts";
 import { entriesSuite } from "./entries-suite.ts";
+import { limitsSuite } from "./limits-suite.ts";
 import { logsSuite } from "./logs-suite.ts";
 import { membersSuite } from "./members-suite.ts";
 import type { StartRig } from "./shared-state-rig.ts";
@@ -14,6 +15,7 @@ export function describeSharedState(name: string, start: StartRig): void {
     describe("logs", () => logsSuite(start));
     describe("channel", () => channelSuite(start));
     describe("calls", () => callsSuite(start));
+    describe("limits", () => limitsSuite(start));
 
     test("is up, and may be closed twice", async () => {
       const rig = await start();

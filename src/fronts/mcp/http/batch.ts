@@ -1,5 +1,5 @@
 /** A batch of 2025-03-26: answered as one array, or as one stream as soon as anything must go out before the answers. */
-import type { HttpResponse } from "../../../contract/index.ts";
+import type { HttpResponse, Principal } from "../../../contract/index.ts";
 import type { Session } from "../../../mechanisms/sessions/index.ts";
 import { errorText, type Message, MessageFault, skimBatch, skimMessage } from "../../../wire/jsonrpc/index.ts";
 import { takeAnswer, takeNotification } from "../notifications.ts";
@@ -13,6 +13,7 @@ const MAX_BATCH = 256;
 
 type BatchInput = {
   session: Session;
+  principal: Principal;
   response: HttpResponse;
   accepts: Accepts;
   text: string;
@@ -20,7 +21,8 @@ type BatchInput = {
 };
 
 /** Throws MessageFault when the batch as a whole cannot be taken; a bad message in it is answered in its place. */
-export function handleBatch(http: HttpContext, { session, response, accepts, text, address }: BatchInput): void {
+export function handleBatch(http: HttpContext, input: BatchInput): void {
+  const { session, principal, response, accepts, text, address } = input;
   const parts = skimBatch(text);
   if (parts.length > MAX_BATCH) throw new MessageFault(-32600, `A batch may hold ${MAX_BATCH} messages at most`);
   const messages = parts.map(skimOrFault);
@@ -33,7 +35,7 @@ export function handleBatch(http: HttpContext, { session, response, accepts, tex
     if (message instanceof MessageFault)
       batch.answer(errorText(message.id, { code: message.code, message: message.message }));
     else if (message.kind === "request")
-      handleRequest(http.front, { session, message, outlet: new BatchOutlet(batch), address });
+      handleRequest(http.front, { session, principal, message, outlet: new BatchOutlet(batch), address });
     else if (message.kind === "response") takeAnswer(http.front, session, message);
     else takeNotification(http.front, session, message);
   }

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import type { HttpRequest } from "../../../contract/index.ts";
+import { type HttpRequest, LOCAL } from "../../../contract/index.ts";
 import { createGate } from "./gate.ts";
 
 function request(headers: Record<string, string>): HttpRequest {
   const [body, discard] = [() => undefined, () => undefined];
-  return { method: "POST", url: "/mcp", headers, clientAddress: undefined, body, discard };
+  return { method: "POST", url: "/mcp", headers, principal: LOCAL, clientAddress: undefined, body, discard };
 }
 
 test("follows the lists that are put into its options", () => {

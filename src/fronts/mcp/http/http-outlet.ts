@@ -1,5 +1,5 @@
 /** The response to one POST: a single JSON answer if that comes first, otherwise an event stream. */
-import { type HttpResponse, headerLine } from "../../../contract/index.ts";
+import { type GatewayError, type HttpResponse, headerLine } from "../../../contract/index.ts";
 import { routeCookie } from "../../../mechanisms/cluster/index.ts";
 import type { Session } from "../../../mechanisms/sessions/index.ts";
 import type { Outlet, OutletOwner } from "../outlet.ts";
@@ -19,6 +19,8 @@ export class HttpOutlet implements Outlet, Waiting, StreamOwner {
   #stream: SseStream | undefined;
   #opened: Session | undefined;
   #isOver = false;
+  /** Tells which scopes the caller lacks, in header lines; unset: nobody could get it more. */
+  stepUp: ((error: GatewayError) => string) | undefined = undefined;
   waitingSince = 0;
   before: Waiting | undefined = undefined;
   after: Waiting | undefined = undefined;
@@ -92,12 +94,14 @@ export class HttpOutlet implements Outlet, Waiting, StreamOwner {
     return this.#owner?.session.isEphemeral ? undefined : this.#http.journals;
   }
 
-  answer(text: string, cursor = -1, status = 200): void {
+  answer(text: string, cursor = -1, status = 200, error?: GatewayError): void {
     if (!this.#take()) return;
     if (this.#stream) {
       if (cursor >= 0) this.#journal?.answered(this.#owner, text, cursor);
       return this.#stream.end(text, cursor < 0 ? undefined : this.#eventId(cursor));
     }
+    const stepUp = error === undefined ? undefined : this.stepUp?.(error);
+    if (stepUp) return this.#response.answer(403, this.#lines() + stepUp, text);
     if (this.#accepts.prefersSse && status === 200)
       return new SseStream(this.#response, this.#http.front.timers, this, this.#sessionLines()).end(text);
     this.#response.answer(status, status === 503 ? this.#lines() + RETRY_LINE : this.#lines(), text);

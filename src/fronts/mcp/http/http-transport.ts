@@ -95,7 +95,7 @@ function handleInSession(http: HttpContext, request: HttpRequest, response: Http
     if (front.config.sessions === "auto") return refuseMethod(http, { request, response }, "POST");
     return refuse(front, { request, response }, SESSION_NEEDED);
   }
-  const session = front.sessions.find(id, front.principal);
+  const session = front.sessions.find(id, request.principal);
   if (session && session.catalog !== catalog) return refuse(front, { request, response }, NO_SUCH_SESSION);
   if (http.isLeaving && !staysHere(request, session)) {
     return sendOn(front, { request, response, body: "", id: "null", session, unknown: () => response.cut() });

@@ -129,7 +129,7 @@ class Post implements BodyTaker, Posted {
   get #known(): Session | undefined {
     const { front } = this.#http;
     const header = this.#request.headers["mcp-session-id"];
-    const session = header === undefined ? undefined : front.sessions.find(header, front.principal);
+    const session = header === undefined ? undefined : front.sessions.find(header, this.#request.principal);
     return session?.catalog === this.#catalog ? session : undefined;
   }
 
@@ -154,16 +154,17 @@ class Post implements BodyTaker, Posted {
   #isAboutTaskHere({ method, members }: Message): boolean {
     const { front } = this.#http;
     if (!method.startsWith("tasks/") || !front.cluster?.hop?.passed(this.#request)) return false;
-    return front.tasks.find(decodeString(members?.textOf("taskId")) ?? "", front.principal) !== undefined;
+    return front.tasks.find(decodeString(members?.textOf("taskId")) ?? "", this.#request.principal) !== undefined;
   }
 
   #serve(session: Session, message: Message): void {
     if (message.kind === "request") {
       const primes = revisionOf(session.protocol)?.primesStreams === true;
       const outlet = new HttpOutlet(this.#http, this.#response, this.#accepts, primes);
+      if (this.#http.front.stepUp) outlet.stepUp = (error) => this.#stepUp(error);
       const { traceparent } = this.#request.headers;
       const { address } = this;
-      const exchange = { session, message, outlet, posted: this };
+      const exchange = { session, principal: this.#request.principal, message, outlet, posted: this };
       const named = address === undefined ? exchange : { ...exchange, address };
       return handleRequest(this.#http.front, traceparent === undefined ? named : { ...named, traceparent });
     }
@@ -200,16 +201,23 @@ class Post implements BodyTaker, Posted {
     const { front, modern, modernAnswers: lateAnswers } = this.#http;
     const [request, response, catalog] = [this.#request, this.#response, this.#catalog];
     if (front.cluster?.hop && seekRound(modern, { request, response, catalog, message, body })) return;
-    const outlet = new ModernHttpOutlet({ front, lateAnswers, response: this.#response, accepts: this.#accepts });
-    const { headers } = this.#request;
-    handleModern(modern, { message, catalog: this.#catalog, headers, outlet, posted: this });
+    const stepUp = (error: GatewayError) => this.#stepUp(error);
+    const outlet = new ModernHttpOutlet({ front, lateAnswers, response, accepts: this.#accepts, stepUp });
+    const { headers, principal } = this.#request;
+    const isPeer = this.#isPeer;
+    handleModern(modern, { message, catalog: this.#catalog, principal, isPeer, headers, outlet, posted: this });
+  }
+
+  #stepUp(error: GatewayError): string {
+    return this.#http.front.stepUp?.(this.#request, error) ?? "";
   }
 
   /** A session id that comes along is not looked at: whoever initializes wants a new session. */
   #initialize(message: Message): void {
     const { front } = this.#http;
     const outlet = new HttpOutlet(this.#http, this.#response, this.#accepts, false);
-    initialize(front, this.#catalog, message, outlet, this.#isPeer).catch((cause) => {
+    const opener = { principal: this.#request.principal, catalog: this.#catalog, isPeer: this.#isPeer };
+    initialize(front, opener, message, outlet).catch((cause) => {
       front.log.error("initialize failed inside the gateway", { cause });
       this.#refuse({ status: 500, reason: "internal", code: -32603, message: "The gateway failed.", id: message.id });
     });
@@ -217,8 +225,8 @@ class Post implements BodyTaker, Posted {
 
   /** Another process wants a server that is at home here. What it hands over for clients does not bear that header. */
   get #isPeer(): boolean {
-    const passed = this.#http.front.cluster?.hop?.passed(this.#request) ?? 0;
-    return passed > 0 && this.#request.headers[HOME_HEADER] !== undefined;
+    if (this.#request.headers[HOME_HEADER] === undefined) return false;
+    return (this.#http.front.cluster?.hop?.passed(this.#request) ?? 0) > 0;
   }
 
   #batch(text: string): void {
@@ -243,7 +251,8 @@ class Post implements BodyTaker, Posted {
       throw new MessageFault(-32600, "Batches exist only in sessions of protocol version 2025-03-26");
     }
     const { address } = this;
-    handleBatch(this.#http, { session, response: this.#response, accepts: this.#accepts, text, address });
+    const { principal } = this.#request;
+    handleBatch(this.#http, { session, principal, response: this.#response, accepts: this.#accepts, text, address });
   }
 
   #orRefuse(serve: () => void): void {
@@ -265,7 +274,7 @@ class Post implements BodyTaker, Posted {
     const { front } = this.#http;
     const header = this.#request.headers["mcp-session-id"];
     if (header !== undefined) {
-      const session = front.sessions.find(header, front.principal);
+      const session = front.sessions.find(header, this.#request.principal);
       if (session && session.catalog === this.#catalog) return session;
       if (!session && front.sessions.isShared) return null;
       this.#refuse({ ...NO_SUCH_SESSION, id });
@@ -278,7 +287,7 @@ class Post implements BodyTaker, Posted {
 
   #ephemeral(): Session {
     const version = this.#request.headers["mcp-protocol-version"] ?? ASSUMED_REVISION.version;
-    return ephemeralSession(this.#http.front, this.#catalog, version);
+    return ephemeralSession(this.#http.front, this.#request.principal, this.#catalog, version);
   }
 
   #refuse(refusal: Refusal): void {

@@ -58,8 +58,8 @@ async function run(front: FrontContext, errand: Errand): Promise<void> {
   }
 }
 
-function locate(front: FrontContext, { sessionId, catalog }: Errand): Promise<Located> {
-  const wanted = { id: sessionId, principal: front.principal, catalog };
+function locate(front: FrontContext, { request, sessionId, catalog }: Errand): Promise<Located> {
+  const wanted = { id: sessionId, principal: request.principal, catalog };
   return front.sessions.locate(wanted, rebuildingOf(front));
 }
 

@@ -35,7 +35,9 @@ export function callPrimitive(
   const name = decodeString(message.members?.textOf(key));
   if (name === undefined) return answerError(exchange, badParams(`params.${key} must be a string`));
   const identity = `["${message.method}",${message.members?.textOf(key)},${message.members?.textOf("arguments") ?? "null"}]`;
-  const entry = resolve(context.front.catalog.view(session.catalog, session), route.kinds, name);
+  const { principal } = exchange;
+  const view = context.front.catalog.view(session.catalog, principal, session);
+  const entry = resolve(view, route.kinds, name, principal);
   const wrong = entry && headers && route.verb === "call" ? checkParams(entry, message.body, headers) : undefined;
   if (wrong) return answerError(exchange, wrong);
   const asked: Asked = { entry, route, name, identity };
@@ -123,8 +125,13 @@ export function callCompletion(context: ModernContext, exchange: ModernExchange,
   if (!route || name === undefined) {
     return answerError(exchange, badParams("params.ref must name a prompt or a resource template"));
   }
-  const view = context.front.catalog.view(session.catalog, session);
-  const entry = resolve(view, route.kind === "template" ? ["template", "resource"] : [route.kind], name);
+  const view = context.front.catalog.view(session.catalog, exchange.principal, session);
+  const entry = resolve(
+    view,
+    route.kind === "template" ? ["template", "resource"] : [route.kind],
+    name,
+    exchange.principal,
+  );
   if (!entry) return answerError(exchange, unknownName(message.method, name));
   const own = ownName(entry, name);
   const input = inputOf(exchange);
@@ -136,7 +143,7 @@ export function callCompletion(context: ModernContext, exchange: ModernExchange,
 /** A method we do not know goes to the server behind us, if there is just one and all of it is shown. False: there is not. */
 export function callUnknown(context: ModernContext, exchange: ModernExchange, session: Session): boolean {
   const { message } = exchange;
-  const view = context.front.catalog.view(session.catalog, session);
+  const view = context.front.catalog.view(session.catalog, exchange.principal, session);
   const [only] = view.providers;
   const entry = view.providers.length === 1 && !view.isPartial && only ? view.raw(only.id, message.method) : undefined;
   if (!entry) return false;

@@ -12,12 +12,14 @@ import { ownResult } from "./results.ts";
 const ABOUT = new WeakMap<View, string>();
 
 /** Waits, for a bounded time, until what everybody sees is there. */
-export async function discover(front: FrontContext, { catalog, message, outlet }: ModernExchange): Promise<void> {
+export async function discover(front: FrontContext, exchange: ModernExchange): Promise<void> {
+  const { catalog, principal, message, outlet } = exchange;
   if (!front.readyCatalogs.has(catalog)) {
     await front.catalog.enter(catalog);
     front.readyCatalogs.add(catalog);
   }
-  outlet.answer(answerText(message.id, "result", payload(aboutText(front, front.catalog.view(catalog)))));
+  const view = front.catalog.view(catalog, principal);
+  outlet.answer(answerText(message.id, "result", payload(aboutText(front, view))));
 }
 
 function aboutText(front: FrontContext, view: View): string {

@@ -1,4 +1,4 @@
-import type { HttpRequest, Payload, Principal } from "../../../contract/index.ts";
+import type { GatewayError, HttpRequest, Payload, Principal } from "../../../contract/index.ts";
 import type { Message } from "../../../wire/jsonrpc/index.ts";
 import type { Posted } from "../posted.ts";
 
@@ -21,8 +21,8 @@ export interface ModernOutlet {
   bind(owner: OutletOwner): void;
   /** A message before the answer. False: it is full. */
   send(text: string): boolean;
-  /** The answer; nothing follows it, and its owner hears no more. */
-  answer(text: string, status?: number): void;
+  /** The answer; nothing follows it, and its owner hears no more. `error`: why it is none, where that was ours. */
+  answer(text: string, status?: number, error?: GatewayError): void;
   /** A large answer, its middle as bytes that are kept ready. */
   answerParts(head: string, body: Buffer, tail: string): void;
   /** Over without an answer. */

@@ -32,7 +32,7 @@ export function listen(context: ModernContext, exchange: ModernExchange, session
   if (listeners.size >= MAX_LISTENERS) {
     return answerError(exchange, { status: 503, code: -32603, message: "Too many open streams" });
   }
-  const view = front.catalog.view(session.catalog, session);
+  const view = front.catalog.view(session.catalog, exchange.principal, session);
   const listener = new Listener(front, listeners, session, exchange.message.id, exchange.outlet);
   const wanted = asked.uris.flatMap((uri) => wantedOf(view, uri));
   listener.holds(wanted);

@@ -11,6 +11,7 @@ import { LIST_CHANGED } from "../../../wire/mcp/index.ts";
 import type { FrontContext } from "../front-context.ts";
 import { stampOf } from "../lists.ts";
 import { callSubscribe, type Wanted } from "../subscribe-call.ts";
+import { isReached } from "../voice.ts";
 import type { Listener } from "./listener.ts";
 
 type Share = { count: number; readonly isAccepted: Promise<boolean> };
@@ -69,7 +70,7 @@ export class Listeners {
 
   /** A resource has changed that somebody with this session subscribed to. */
   updated(session: Session, notice: Notice): void {
-    if (!("resource" in notice.to)) return;
+    if (!("resource" in notice.to) || !isReached(this.#front.catalog, session, notice.from)) return;
     for (const listener of this.#bySession.get(session) ?? []) listener.updated(notice, notice.to.resource);
   }
 
@@ -89,7 +90,7 @@ export class Listeners {
 
   #changedKinds(session: Session, notice: Notice): ListedKind[] {
     if (!("catalog" in notice.to)) return [];
-    const view = this.#front.catalog.view(session.catalog, session);
+    const view = this.#front.catalog.view(session.catalog, session.principal, session);
     const isShown = view.providers.some(({ id }) => id === notice.from);
     return notice.to.catalog.filter((kind) => {
       const stamp = stampOf(view.list(kind));

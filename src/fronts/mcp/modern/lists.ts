@@ -17,10 +17,11 @@ const READY = new WeakMap<ViewList, Ready>();
 export function answerModernList(
   front: FrontContext,
   session: Session,
-  { message, outlet }: ModernExchange,
+  exchange: ModernExchange,
   route: ListRoute,
 ): void {
-  const view = front.catalog.view(session.catalog, session);
+  const { message, outlet } = exchange;
+  const view = front.catalog.view(session.catalog, exchange.principal, session);
   const list = view.list(route.kind);
   front.catalog.listed(session.catalog, session, route.kind);
   const start = startOf(front, list, route, message);

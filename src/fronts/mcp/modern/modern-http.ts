@@ -1,5 +1,5 @@
 /** 2026-07-28 over HTTP: one POST for each request, a single JSON answer or an event stream that ends with it. */
-import type { HttpResponse } from "../../../contract/index.ts";
+import type { GatewayError, HttpResponse } from "../../../contract/index.ts";
 import type { FrontContext } from "../front-context.ts";
 import type { Accepts } from "../http/accept.ts";
 import type { LateAnswers, Waiting } from "../http/late-answers.ts";
@@ -13,6 +13,8 @@ export type ModernHttpOptions = {
   readonly lateAnswers: LateAnswers;
   readonly response: HttpResponse;
   readonly accepts: Accepts;
+  /** Tells which scopes the caller lacks, in header lines; "" where it lacks none. */
+  readonly stepUp: (error: GatewayError) => string;
 };
 
 export class ModernHttpOutlet implements ModernOutlet, Waiting, StreamOwner {
@@ -66,10 +68,12 @@ export class ModernHttpOutlet implements ModernOutlet, Waiting, StreamOwner {
     return this.#open().send(text);
   }
 
-  answer(text: string, status = 200): void {
+  answer(text: string, status = 200, error?: GatewayError): void {
     if (!this.#take()) return;
-    const { response, accepts } = this.#options;
+    const { response, accepts, stepUp } = this.#options;
     if (this.#stream) return this.#stream.end(text);
+    const lines = error === undefined ? "" : stepUp(error);
+    if (lines !== "") return response.answer(403, JSON_LINE + lines, text);
     if (!accepts.json && status === 200) return this.#open().end(text);
     response.answer(status, JSON_LINE, text);
   }

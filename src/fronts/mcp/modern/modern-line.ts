@@ -1,4 +1,5 @@
 /** 2026-07-28 on a line that it shares with the era before: a message with an envelope is of this one. */
+import type { Principal } from "../../../contract/index.ts";
 import type { Message } from "../../../wire/jsonrpc/index.ts";
 import { stripEnvelope } from "../../../wire/mcp/2026-07-28/index.ts";
 import { reasonOf } from "../call-reader.ts";
@@ -15,15 +16,18 @@ export interface Line {
   answered(text: string | undefined): void;
 }
 
+/** Whose line it is, and where it leads. */
+type LineOwner = { readonly principal: Principal; readonly catalog: string };
+
 export class ModernLine {
   readonly #context: ModernContext;
-  readonly #catalog: string;
+  readonly #owner: LineOwner;
   readonly #line: Line;
   readonly #open = new Map<string, LineOutlet>();
 
-  constructor(context: ModernContext, catalog: string, line: Line) {
+  constructor(context: ModernContext, { principal, catalog }: LineOwner, line: Line) {
     this.#context = context;
-    this.#catalog = catalog;
+    this.#owner = { principal, catalog };
     this.#line = line;
   }
 
@@ -38,7 +42,7 @@ export class ModernLine {
       if (this.#open.get(message.id) === outlet) this.#open.delete(message.id);
     });
     this.#open.set(message.id, outlet);
-    handleModern(this.#context, { message, catalog: this.#catalog, headers: undefined, outlet });
+    handleModern(this.#context, { ...this.#owner, message, headers: undefined, outlet });
     return true;
   }
 

@@ -246,8 +246,13 @@ export class OpenCall implements Reader, RunningCall, OutletOwner {
     this.#leave();
     if (!here) return;
     const { requestId } = here;
-    const { text, status } = answerOf(this.#front, this.#keeper, { call: this, requestId, final }, this.#refused ?? []);
-    here.outlet.answer(text, status);
+    const { text, status, error } = answerOf(
+      this.#front,
+      this.#keeper,
+      { call: this, requestId, final },
+      this.#refused ?? [],
+    );
+    here.outlet.answer(text, status, error);
   }
 
   /** Nothing follows. */

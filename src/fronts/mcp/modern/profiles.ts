@@ -54,6 +54,9 @@ function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** Whose session it is. `isPeer`: see SessionRef. */
+type ProfileOpener = { readonly principal: Principal; readonly isPeer: boolean };
+
 export class Profiles {
   readonly #front: FrontContext;
   readonly #voice: Voice;
@@ -72,17 +75,20 @@ export class Profiles {
   }
 
   /** The session of this profile. Throws OVERLOADED. Counts as use. */
-  session(catalog: string, principal: Principal, profile: Payload): Session {
+  session(catalog: string, opener: ProfileOpener, profile: Payload): Session {
+    const { principal, isPeer } = opener;
     const last = this.#last.get(profile);
-    const isIt = last?.catalog === catalog && last.principal.id === principal.id && !last.isEnded;
-    if (last && isIt) return this.#front.sessions.find(last.id, principal) ?? last;
-    const session = this.#find(catalog, principal, profile);
+    const isTheirs = last?.principal.id === principal.id && last.isPeer === isPeer;
+    if (last && isTheirs && last.catalog === catalog && !last.isEnded) {
+      return this.#front.sessions.find(last.id, principal) ?? last;
+    }
+    const session = this.#find(catalog, opener, profile);
     this.#last.set(profile, session);
     return session;
   }
 
-  #find(catalog: string, principal: Principal, profile: Payload): Session {
-    const key = `${catalog}\0${principal.id}\0${profile.text}`;
+  #find(catalog: string, { principal, isPeer }: ProfileOpener, profile: Payload): Session {
+    const key = `${catalog}\0${principal.id}\0${isPeer}\0${profile.text}`;
     const known = this.#sessions.get(key);
     if (known && !known.isEnded) return this.#front.sessions.find(known.id, principal) ?? known;
     if (this.#sessions.size >= MAX_PROFILES) this.#makeRoom();
@@ -95,6 +101,7 @@ export class Profiles {
       clientInfo: this.#front.sessions.intern(jsonText(this.#front.config.serverInfo)),
       canBeAsked: canBeAsked(profile),
       isUnnamed: true,
+      isPeer,
     });
     this.#sessions.set(key, session);
     return session;

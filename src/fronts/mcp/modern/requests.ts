@@ -1,10 +1,11 @@
 /** Which request of 2026-07-28 is handled where. */
-import { GatewayError, JsonFault } from "../../../contract/index.ts";
+import { GatewayError, JsonFault, type Principal } from "../../../contract/index.ts";
 import type { Session } from "../../../mechanisms/sessions/index.ts";
 import { errorText, type Message } from "../../../wire/jsonrpc/index.ts";
 import { revision20260728 } from "../../../wire/mcp/2026-07-28/index.ts";
 import { CALL_ROUTES, LATEST_REVISION, LIST_ROUTES } from "../../../wire/mcp/index.ts";
 import { ambiguousAnswer, errorAnswer } from "../mcp-errors.ts";
+import { answerConfirm, CONFIRM_METHOD } from "../mcpax/confirm.ts";
 import type { Posted } from "../posted.ts";
 import { answerError, callCompletion, callPrimitive, callUnknown } from "./calls.ts";
 import { discover } from "./discover.ts";
@@ -15,6 +16,7 @@ import { answerModernList } from "./lists.ts";
 import type { ModernContext } from "./modern-context.ts";
 import { unknownMethod } from "./modern-errors.ts";
 import { profileOf } from "./profiles.ts";
+import { ownResult } from "./results.ts";
 import { handleTask, isTaskMethod } from "./tasks.ts";
 
 type Handler = (context: ModernContext, exchange: ModernExchange, session: Session) => void;
@@ -38,6 +40,9 @@ const HANDLERS: ReadonlyMap<string, Handler> = new Map<string, Handler>([
 export type Arrival = {
   readonly message: Message;
   readonly catalog: string;
+  readonly principal: Principal;
+  /** See SessionRef. */
+  readonly isPeer?: boolean;
   readonly headers: ModernExchange["headers"];
   readonly outlet: ModernOutlet;
   readonly posted?: Posted;
@@ -45,7 +50,7 @@ export type Arrival = {
 
 /** Answers a request, at once or when its call has ended. */
 export function handleModern(context: ModernContext, arrival: Arrival): void {
-  const { message, catalog, headers, outlet, posted } = arrival;
+  const { message, catalog, principal, headers, outlet, posted } = arrival;
   const { front } = context;
   try {
     const verdict = checkEnvelope(message, headers);
@@ -57,18 +62,25 @@ export function handleModern(context: ModernContext, arrival: Arrival): void {
     const { capabilities, logLevel, meta } = verdict.declared;
     const { text, hasTasks } = profileOf(capabilities);
     const profile = front.sessions.intern(text);
-    const { principal } = front;
-    dispatch(context, { message, catalog, principal, profile, hasTasks, meta, logLevel, headers, outlet, posted });
+    const exchange = { message, catalog, principal, profile, hasTasks, meta, logLevel, headers, outlet, posted };
+    dispatch(context, exchange, arrival.isPeer === true);
   } catch (error) {
     fail(context, message, outlet, error);
   }
 }
 
-function dispatch(context: ModernContext, exchange: ModernExchange): void {
+function dispatch(context: ModernContext, exchange: ModernExchange, isPeer: boolean): void {
   const { message, outlet, catalog, principal, profile } = exchange;
   const { method } = message;
   if (method === "server/discover") {
     discover(context.front, exchange).catch((error) => fail(context, message, outlet, error));
+    return;
+  }
+  const { confirmations } = context.front;
+  if (method === CONFIRM_METHOD && confirmations) {
+    answerConfirm(confirmations, exchange, (result) => ownResult(context.front, result, "plain"))
+      .then((text) => outlet.answer(text))
+      .catch((error) => fail(context, message, outlet, error));
     return;
   }
   if (isTaskMethod(method)) {
@@ -76,7 +88,7 @@ function dispatch(context: ModernContext, exchange: ModernExchange): void {
   }
   // A method that an earlier revision had is gone; one that none has may be a server's own.
   if (!HANDLERS.has(method) && LATEST_REVISION.methods.has(method)) return answerError(exchange, unknownMethod(method));
-  const session = context.profiles.session(catalog, principal, profile);
+  const session = context.profiles.session(catalog, { principal, isPeer }, profile);
   if (session.isEntered) return serve(context, exchange, session);
   context.profiles
     .enter(session)

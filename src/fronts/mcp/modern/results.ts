@@ -48,7 +48,8 @@ export type Answered = {
   readonly callId: string;
 };
 
-export type FinalAnswer = { readonly text: string; readonly status: number };
+/** `error`: ours, where it was that. */
+export type FinalAnswer = { readonly text: string; readonly status: number; readonly error?: GatewayError };
 
 export function errorFinal(requestId: string, { status = 200, ...error }: ModernError): FinalAnswer {
   return { text: errorText(requestId, error), status };
@@ -56,7 +57,10 @@ export function errorFinal(requestId: string, { status = 200, ...error }: Modern
 
 /** The answer to a call that is over. */
 export function finalAnswer(front: FrontContext, answered: Answered, event: CallEvent): FinalAnswer {
-  if (event.type === "error") return { text: ownError(front, answered, event.error), status: 200 };
+  if (event.type === "error") {
+    const { error } = event;
+    return { text: ownError(front, answered, error), status: 200, error };
+  }
   if (event.type !== "end") throw new Error("the call is not over");
   if (event.outcome === "fault") return fault(answered, event.payload);
   if (isMissingResource(answered, event.payload)) return errorFinal(answered.requestId, noResource(answered.name));

@@ -32,7 +32,7 @@ export function seekRound({ front, rounds }: ModernContext, asked: RoundRequest)
   const sealed = literal === undefined ? undefined : decodeString(literal);
   if (sealed === undefined) return false;
   const { catalog, message, response } = asked;
-  const found = rounds.elsewhere({ catalog, principal: front.principal }, sealed);
+  const found = rounds.elsewhere({ catalog, principal: asked.request.principal }, sealed);
   if (!found) return false;
   handOver(front, asked, found.holder).then(
     (isDone) => {

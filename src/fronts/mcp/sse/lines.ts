@@ -2,7 +2,7 @@
  * Streams of 2024 as the other processes see them. Such a session lives and dies with its stream, so nobody takes it over;
  * but its client's messages may come to any process.
  */
-import { faultPoint, GatewayError, type Member, type Timer } from "../../../contract/index.ts";
+import { faultPoint, GatewayError, type Member, type Principal, type Timer } from "../../../contract/index.ts";
 import type { FrontCluster, FrontContext } from "../front-context.ts";
 
 const TTL_MS = 24 * 3_600_000;
@@ -21,9 +21,9 @@ export class Lines {
   }
 
   /** Resolves when other processes can find the stream: its client may be told. Rejects with STATE_UNAVAILABLE. */
-  async keep(id: string, catalog: string): Promise<void> {
+  async keep(id: string, principal: Principal, catalog: string): Promise<void> {
     const by = this.#cluster.member();
-    const line: Line = { principal: this.#front.principal.id, catalog };
+    const line: Line = { principal: principal.id, catalog };
     const value = JSON.stringify(line);
     faultPoint("front.line.before");
     const entry = await this.#cluster.state.entries.claim(keyOf(id), by, { value, ttlMs: TTL_MS });
@@ -49,12 +49,12 @@ export class Lines {
   }
 
   /** The process that has the stream; undefined where there is none, or it is somebody else's. */
-  async find(id: string, catalog: string): Promise<Member | undefined> {
+  async find(id: string, principal: Principal, catalog: string): Promise<Member | undefined> {
     if (!ID.test(id)) return undefined;
     const entry = await this.#cluster.state.entries.get(keyOf(id));
     if (!entry?.home || entry.home.id === this.#cluster.member()) return undefined;
     const line = JSON.parse(entry.value) as Line;
-    return line.catalog === catalog && line.principal === this.#front.principal.id ? entry.home : undefined;
+    return line.catalog === catalog && line.principal === principal.id ? entry.home : undefined;
   }
 }
 

@@ -19,7 +19,12 @@ export interface SseTransport {
   close(): void;
 }
 
-type Open = { readonly connection: Connection; readonly stream: SseStream; readonly catalog: string };
+type Open = {
+  readonly principal: string;
+  readonly connection: Connection;
+  readonly stream: SseStream;
+  readonly catalog: string;
+};
 
 export function createSseTransport(front: FrontContext): SseTransport {
   const gate = createGate(front.config);
@@ -36,9 +41,10 @@ export function createSseTransport(front: FrontContext): SseTransport {
     if (open.size >= MAX_CONNECTIONS) return deny({ request, response }, 503, "sessions full", "Too many open streams");
     const id = randomUUID();
     const address = front.config.namesAddresses === true ? request.clientAddress : undefined;
-    const begin = () => openStream(id, response, { catalog, address });
+    const { principal } = request;
+    const begin = () => openStream(id, response, { principal, catalog, address });
     if (!lines) return begin();
-    lines.keep(id, catalog).then(
+    lines.keep(id, principal, catalog).then(
       () => {
         if (response.isOver) lines.drop(id);
         else begin();
@@ -47,8 +53,8 @@ export function createSseTransport(front: FrontContext): SseTransport {
     );
   }
 
-  function openStream(id: string, response: HttpResponse, line: Pick<ConnectionOptions, "catalog" | "address">): void {
-    const { catalog } = line;
+  function openStream(id: string, response: HttpResponse, line: Omit<ConnectionOptions, "write">): void {
+    const { principal, catalog } = line;
     const stream: SseStream = new SseStream(response, front.timers, {
       drained: () => connection.drained(),
       left: () => {
@@ -58,7 +64,7 @@ export function createSseTransport(front: FrontContext): SseTransport {
       },
     });
     const connection = new Connection(front, { ...line, write: (text) => stream.send(text, undefined, "message") });
-    open.set(id, { connection, stream, catalog });
+    open.set(id, { principal: principal.id, connection, stream, catalog });
     const path = catalog === "" ? "/messages" : `/${encodeURIComponent(catalog)}/messages`;
     stream.send(`${path}?sessionId=${id}`, undefined, "endpoint");
   }
@@ -69,7 +75,7 @@ export function createSseTransport(front: FrontContext): SseTransport {
       return deny({ request, response }, 405, "method", "Method not allowed; use POST", headerLine("Allow", "POST"));
     const id = new URLSearchParams(request.url.split("?")[1] ?? "").get("sessionId") ?? "";
     const found = open.get(id);
-    const isHere = found?.catalog === catalog;
+    const isHere = found?.catalog === catalog && found.principal === request.principal.id;
     if (!isHere && (found || !front.cluster?.hop)) {
       request.discard();
       return deny({ request, response }, 404, "session", "Session not found");
@@ -94,7 +100,7 @@ export function createSseTransport(front: FrontContext): SseTransport {
     catalog: string,
   ): Promise<void> {
     const hop = front.cluster?.hop;
-    const home = await lines?.find(id, catalog);
+    const home = await lines?.find(id, request.principal, catalog);
     const isStuck = !hop || hop.passed(request) >= MOST_PASSED;
     const end = home && !isStuck ? await hop.forward(request, text, response, home) : undefined;
     if (end?.type !== "answered" && !response.isOver) deny({ request, response }, 404, "session", "Session not found");

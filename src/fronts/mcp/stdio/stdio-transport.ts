@@ -1,6 +1,6 @@
 /** MCP on a pair of pipes: one client, one session, one message per line. */
 import type { Readable, Writable } from "node:stream";
-import { JsonFault, textOfBytes } from "../../../contract/index.ts";
+import { JsonFault, LOCAL, textOfBytes } from "../../../contract/index.ts";
 import { errorText } from "../../../wire/jsonrpc/index.ts";
 import { Connection } from "../connection.ts";
 import type { FrontContext } from "../front-context.ts";
@@ -26,6 +26,7 @@ export function serveStdio(
   const done = Promise.withResolvers<void>();
   let isEnding = false;
   const connection = new Connection(front, {
+    principal: LOCAL,
     catalog,
     modern,
     // A message that came from elsewhere may be written over several lines; outside strings a line end is only space.

@@ -1,5 +1,5 @@
 export type { HttpClient } from "./http-client.ts";
 export { createHttpClient } from "./http-client.ts";
-export type { HttpExchange, HttpFailure, HttpHandler } from "./http-exchange.ts";
+export type { HttpExchange, HttpFailure, HttpHandler, HttpSend } from "./http-exchange.ts";
 export type { SocketOpener } from "./open-socket.ts";
 export type { ResponseHead } from "./response-head.ts";

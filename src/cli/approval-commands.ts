@@ -1,0 +1,44 @@
+/** The verbs of whoever says yes or no to calls. */
+import { Argument, type Command, Option } from "commander";
+import { configOption, jsonOption } from "./common-options.ts";
+
+export function addApprovalCommands(program: Command): void {
+  program
+    .command("operator")
+    .addArgument(new Argument("<action>", "what to do").choices(["init"]))
+    .description("Makes the key by which you approve calls, and prints the lines that make a gateway trust it.")
+    .option("--key <file>", "where the key is kept; without it ~/.config/isthmus/operator.key")
+    .option("--ssh <file>", "use this Ed25519 key of OpenSSH instead; it must have no passphrase")
+    .addOption(jsonOption())
+    .action(async (_action, options) => (await import("./verbs/operator.ts")).initOperator(options));
+
+  program
+    .command("approvals")
+    .description("Lists the calls that wait for somebody to approve them.")
+    .option("--all", "also those that were decided or have expired")
+    .addOption(urlOption())
+    .addOption(configOption())
+    .addOption(jsonOption())
+    .action(async (options) => (await import("./verbs/approvals.ts")).approvals(options));
+
+  addDecision(program, "approve", "Shows a call that waits, and approves it with your key.");
+  addDecision(program, "deny", "Shows a call that waits, and denies it with your key.");
+}
+
+function addDecision(program: Command, decision: "approve" | "deny", description: string): void {
+  program
+    .command(decision)
+    .argument("[id]", "the id of the approval, or as much of it as tells it from others")
+    .description(description)
+    .option("--latest", "the newest one that waits")
+    .option("--yes", "do not ask again")
+    .option("--key <file>", "your key; without it ~/.config/isthmus/operator.key")
+    .addOption(urlOption())
+    .addOption(configOption())
+    .addOption(jsonOption())
+    .action(async (id, options) => (await import("./verbs/approvals.ts")).decide(decision, id, options));
+}
+
+function urlOption(): Option {
+  return new Option("--url <url>", "where the gateway is; without it, where the config listens");
+}

@@ -1,0 +1,42 @@
+/** Asks the gateway to do something beside MCP. */
+import { request as requestHttp } from "node:http";
+import { request as requestHttps } from "node:https";
+import { authorizationHeader } from "./authorization.ts";
+import { NoAnswer } from "./channel.ts";
+import type { HttpAnswer } from "./http-get.ts";
+
+const MAX_BYTES = 4 * 1024 * 1024;
+const TIMEOUT_MS = 10_000;
+
+export type HttpOrder = {
+  readonly method: string;
+  readonly url: URL;
+  readonly body?: unknown;
+  readonly timeoutMs?: number;
+};
+
+/** Rejects with NoAnswer. */
+export function httpSend({ method, url, body, timeoutMs = TIMEOUT_MS }: HttpOrder): Promise<HttpAnswer> {
+  const text = body === undefined ? "" : JSON.stringify(body);
+  const headers = {
+    Accept: "application/json",
+    ...authorizationHeader(),
+    ...(text !== "" && { "Content-Type": "application/json" }),
+  };
+  return new Promise((resolve, reject) => {
+    const fail = (error: Error & { code?: string }) =>
+      reject(new NoAnswer(error.code ?? error.message, error.code === "ECONNREFUSED"));
+    const request = url.protocol === "https:" ? requestHttps : requestHttp;
+    const signal = AbortSignal.timeout(timeoutMs);
+    const sent = request(url, { method, headers, agent: false, signal }, (response) => {
+      let received = "";
+      response.setEncoding("utf8").on("data", (chunk: string) => {
+        received += chunk;
+        if (received.length > MAX_BYTES) response.destroy(new Error("the answer is larger than 4 MiB"));
+      });
+      response.on("end", () => resolve({ status: response.statusCode ?? 0, text: received })).on("error", fail);
+    });
+    sent.on("error", fail);
+    sent.end(text);
+  });
+}

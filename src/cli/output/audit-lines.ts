@@ -1,0 +1,32 @@
+/** Events and reports of the audit trail, for people. */
+import { type JsonObject, objectOf, objectsIn, textOf } from "../json.ts";
+import { plainLine } from "./plain.ts";
+
+/** One line: when, what, how it ended, who, on what, and why not. */
+export function eventText(event: JsonObject): string {
+  const { actor, target, details } = event;
+  const { server_id: server, tool_name: tool } = objectOf(target);
+  const on = [server, tool].filter((part) => part !== "").join(".");
+  const { code, duration_ms: duration } = objectOf(details);
+  const words = [
+    textOf(event.timestamp),
+    textOf(event.event_type),
+    textOf(event.result),
+    textOf(objectOf(actor).id),
+    on,
+    textOf(code),
+    typeof duration === "number" ? `${duration} ms` : undefined,
+  ];
+  return plainLine(words.filter((word) => word !== undefined && word !== "").join("  "));
+}
+
+export function reportLines(report: JsonObject): string[] {
+  const { number, hash, at } = objectOf(report.lastCheckpoint);
+  const counts = `${report.events} events in ${report.blocks} blocks of ${report.chains} chains, ${report.checkpoints} checkpoints`;
+  const last = number === undefined ? "no checkpoint yet" : `last checkpoint ${number}:${hash} of ${at}`;
+  return [
+    ...objectsIn(report.problems).map(({ text }) => plainLine(`ALTERED  ${textOf(text) ?? ""}`)),
+    `${report.isIntact === true ? "intact" : "not intact"}: ${counts}`,
+    `${last}; ${report.uncovered} blocks after it`,
+  ];
+}

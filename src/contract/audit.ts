@@ -1,0 +1,49 @@
+import type { Change } from "./change.ts";
+
+/** What has happened, in MGP's words, as data. The names of custom events are reverse-domain ones. */
+const AUDIT_TYPES = [
+  "TOOL_EXECUTED",
+  "TOOL_BLOCKED",
+  "PERMISSION_GRANTED",
+  "PERMISSION_DENIED",
+  "PERMISSION_REVOKED",
+  "ACCESS_GRANTED",
+  "ACCESS_REVOKED",
+  "SERVER_CONNECTED",
+  "SERVER_DISCONNECTED",
+  "VALIDATION_FAILED",
+  "CODE_REJECTED",
+] as const;
+export type AuditType = (typeof AUDIT_TYPES)[number] | `dev.isthmus.${string}`;
+
+export type AuditResult = "SUCCESS" | "FAILURE" | "BLOCKED" | "DENIED" | "PENDING";
+export type ActorType = "agent" | "user" | "operator" | "server" | "kernel";
+
+export type AuditEvent = {
+  readonly type: AuditType;
+  readonly tenant: string;
+  readonly actor: { readonly type: ActorType; readonly id: string };
+  /** The server and the primitive it was about; "" where it was about none. */
+  readonly target: { readonly server: string; readonly name: string };
+  readonly result: AuditResult;
+  /** A UUID; made where nobody gave one. */
+  readonly traceId?: string;
+  /** Never a secret, and never an argument's value unless a rule of the operator's says so. */
+  readonly details: Readonly<Record<string, unknown>>;
+};
+
+/** The one trail of everything. */
+export interface AuditTrail {
+  /** Something has happened. It outlives this process when this returns. */
+  note(event: AuditEvent): void;
+  /**
+   * Something was decided: the record of it is written together with what it changes, or neither is. False as with
+   * `Records.write`. Rejects with STATE_UNAVAILABLE: then nothing is decided.
+   */
+  commit(event: AuditEvent, changes: readonly Change[]): Promise<boolean>;
+}
+
+/** For whoever keeps no trail: changes are written all the same. */
+export function untracked(write: (changes: readonly Change[]) => Promise<boolean>): AuditTrail {
+  return { note: () => undefined, commit: (_event, changes) => write(changes) };
+}

@@ -1,0 +1,48 @@
+import type { Principal, Role } from "./principal.ts";
+
+/** What a value must look like, for machines (`json`, a JSON Schema) and as code. */
+export interface Schema<Value> {
+  readonly json: object;
+  check(value: unknown): Checked<Value>;
+}
+
+export type Checked<Value> = { readonly value: Value } | { readonly problems: readonly SchemaProblem[] };
+
+/** `path`: a JSON pointer. */
+export type SchemaProblem = { readonly path: string; readonly message: string };
+
+/** Something that people and programs do to the gateway itself. Served over HTTP under its path, and described there. */
+export type Operation<Input = never, Output = unknown> = {
+  /** Such as `policy.exposure.put`; also its operationId. */
+  readonly id: string;
+  readonly method: "GET" | "PUT" | "POST" | "DELETE";
+  /** Such as `/api/policy/orgs/{orgId}/exposure`. What stands in braces is part of the input. */
+  readonly path: string;
+  readonly summary: string;
+  /** Who may; "caller": everybody who is known; "anyone": also who is not, because what they send proves itself. */
+  readonly role: Role | "caller" | "anyone";
+  /** Path parameters, query parameters (as strings) and `body`, in one object. */
+  readonly input: Schema<Input>;
+  /** Of the body of a successful answer; unset: there is none, 204. */
+  readonly output?: Schema<Output>;
+  /** It answers with `events`. */
+  readonly isStream?: boolean;
+  /** Throws GatewayError; whatever else it throws is a defect. */
+  run(input: Input, context: OperationContext): Promise<OperationAnswer<Output>>;
+};
+
+export type OperationContext = {
+  readonly principal: Principal;
+  /** What the caller takes to be the present version, as it was told in `etag`. */
+  readonly ifMatch?: string;
+};
+
+export type OperationAnswer<Output> = {
+  readonly body?: Output;
+  /** By default 200, or 204 without a body. */
+  readonly status?: number;
+  /** The version of what was answered. */
+  readonly etag?: string;
+  /** Instead of a body: lines that come as things happen, until `signal` says that nobody listens. */
+  readonly events?: (write: (event: string, data: string) => void, signal: AbortSignal) => void;
+};

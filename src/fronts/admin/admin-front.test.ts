@@ -1,0 +1,251 @@
+import { describe, expect, test } from "vitest";
+import * as z from "zod";
+import { GatewayError, type Operation, type Principal, type Role } from "../../contract/index.ts";
+import { operation, schemaOf } from "../../mechanisms/schemas/index.ts";
+import { type Asking, frontRig } from "./fixtures/exchange.ts";
+
+const thing = z.strictObject({ name: z.string().min(1), count: z.int().optional() });
+
+/** Keeps one thing, in one version after the other. */
+function thingOperations(heard: unknown[] = []): readonly Operation[] {
+  let version = 1;
+  return [
+    operation({
+      id: "things.get",
+      method: "GET",
+      path: "/api/orgs/{orgId}/things/{id}",
+      summary: "One thing.",
+      role: "viewer",
+      input: schemaOf(z.strictObject({ orgId: z.string(), id: z.string(), verbose: z.string().optional() })),
+      output: schemaOf(z.object({ id: z.string() })),
+      run: async (input) => {
+        heard.push(input);
+        return { body: { id: input.id }, etag: String(version) };
+      },
+    }),
+    operation({
+      id: "things.put",
+      method: "PUT",
+      path: "/api/orgs/{orgId}/things/{id}",
+      summary: "Changes a thing.",
+      role: "operator",
+      input: schemaOf(z.strictObject({ orgId: z.string(), id: z.string(), body: thing })),
+      output: schemaOf(thing),
+      run: async (input, { ifMatch }) => {
+        if (ifMatch !== undefined && ifMatch !== String(version)) throw new GatewayError("CONFLICT");
+        version++;
+        heard.push(input);
+        return { body: input.body, etag: String(version) };
+      },
+    }),
+    operation({
+      id: "things.fail",
+      method: "POST",
+      path: "/api/fail/{how}",
+      summary: "Fails.",
+      role: "caller",
+      input: schemaOf(z.strictObject({ how: z.string() })),
+      run: async ({ how }) => {
+        if (how === "defect") throw new Error("password=hunter2");
+        if (how === "unmatched") throw new GatewayError("CONFLICT", { details: { missing: "If-Match" } });
+        throw new GatewayError(how as "LIMITED", { details: { retryAfterMs: 1_500 } });
+      },
+    }),
+    operation({
+      id: "events",
+      method: "GET",
+      path: "/api/events",
+      summary: "Events.",
+      role: "viewer",
+      isStream: true,
+      input: schemaOf(z.strictObject({})),
+      run: async () => ({
+        events(write, signal) {
+          write("hello", '{"a":\n1}');
+          signal.addEventListener("abort", () => heard.push("stopped"));
+        },
+      }),
+    }),
+  ];
+}
+
+const URL = "/api/orgs/default/things/a%2Fb";
+
+function somebody(role: Role | undefined, tenant = "default"): Principal {
+  return {
+    id: "x",
+    identity: { tenant, user: "u", client: "c", groups: [], scopes: [], role, proof: "token" },
+  };
+}
+
+function rig() {
+  const heard: unknown[] = [];
+  const { ask, front, time } = frontRig(thingOperations(heard));
+  const status = async (url: string, asking?: Asking) => (await ask(url, asking)).status;
+  const problem = async (url: string, asking?: Asking) => {
+    const { text, lines } = await ask(url, asking);
+    return { ...(JSON.parse(text) as Record<string, unknown>), lines };
+  };
+  return { ask, front, time, heard, status, problem };
+}
+
+describe("the admin front", () => {
+  test("gives an operation what stands in the path, the query and the body", async () => {
+    const { ask, heard } = rig();
+    await ask(`${URL}?verbose=yes%20please`);
+    await ask(URL, { method: "PUT", body: '{"name":"ö","count":2}' });
+    expect(heard).toEqual([
+      { orgId: "default", id: "a/b", verbose: "yes please" },
+      { orgId: "default", id: "a/b", body: { name: "ö", count: 2 } },
+    ]);
+  });
+
+  test("answers with the version, and not at all again where it is known", async () => {
+    const { ask, status } = rig();
+    const { lines, text } = await ask(URL);
+    expect(lines).toContain('ETag: "1"');
+    expect(JSON.parse(text)).toEqual({ id: "a/b" });
+    expect(await status(URL, { headers: { "if-none-match": '"0", W/"1"' } })).toBe(304);
+    expect(await status(URL, { method: "HEAD" })).toBe(200);
+  });
+
+  test("refuses a change of what is another version by now with 412", async () => {
+    const { ask, status } = rig();
+    const put = (tag: string) => ({ method: "PUT", body: '{"name":"x"}', headers: { "if-match": tag } });
+    expect((await ask(URL, put('"1"'))).lines).toContain('ETag: "2"');
+    expect(await status(URL, put('"1"'))).toBe(412);
+    expect(await status(URL, put("*"))).toBe(200);
+    expect(await status(URL, put('W/"3"'))).toBe(400);
+    expect(await status(URL, { ...put('"4"'), headers: { "if-none-match": "*" } })).toBe(400);
+  });
+
+  test.each([
+    ["is no JSON", "{", 400],
+    ["repeats a key", '{"name":"a","name":"b"}', 400],
+    ["repeats a key in another spelling", '{"name":"a","n\\u0061me":"b"}', 400],
+    ["is nested too deep", `${'{"a":'.repeat(160)}1${"}".repeat(160)}`, 400],
+    ["is not UTF-8", undefined, 400],
+    ["is missing", "", 400],
+    ["is larger than allowed", `{"name":"${"x".repeat(2_000)}"}`, 413],
+    ["has a key that nobody knows", '{"name":"a","nmae":"b"}', 422],
+    ["would change the prototype", '{"name":"a","__proto__":{"count":1}}', 422],
+    ["has another type", '{"name":1}', 422],
+  ])("refuses a body that %s", async (_what, body, expected) => {
+    const { ask, heard } = rig();
+    const text = body ?? '{"name":"\xff"}';
+    const asking = { method: "PUT", ...(text !== "" && { body: text }) };
+    const answer = await ask(URL, { ...asking, isRaw: body === undefined });
+    expect(answer.status).toBe(expected);
+    expect(answer.lines).toContain("application/problem+json");
+    expect(heard).toEqual([]);
+  });
+
+  test("says what is wrong where", async () => {
+    expect(await rig().problem(URL, { method: "PUT", body: '{"name":""}' })).toMatchObject({
+      status: 422,
+      title: "Unprocessable Content",
+      code: "BAD_CALL",
+      instance: URL,
+      problems: [{ path: "/body/name" }],
+    });
+  });
+
+  test("knows 404, 405 with what is allowed, 406 and 415", async () => {
+    const { problem, status } = rig();
+    expect(await status("/api/nothing")).toBe(404);
+    expect(await status("/api/orgs/%ff/things/x")).toBe(404);
+    expect(await problem(URL, { method: "DELETE" })).toMatchObject({
+      status: 405,
+      lines: expect.stringContaining("Allow: GET, PUT, HEAD"),
+    });
+    expect(await status(URL, { headers: { accept: "text/html" } })).toBe(406);
+    expect(await status(URL, { headers: { accept: "text/html, */*;q=0.1" } })).toBe(200);
+    expect(await status(URL, { headers: { accept: "application/json;q=0" } })).toBe(406);
+    const form = { "content-type": "application/x-www-form-urlencoded" };
+    expect(await status(URL, { method: "PUT", body: "name=a", headers: form })).toBe(415);
+  });
+
+  test("refuses query parameters that repeat, that nobody knows, or that would be the body", async () => {
+    const { status } = rig();
+    expect(await status(`${URL}?verbose=1&verbose=2`)).toBe(400);
+    expect(await status(`${URL}?body=1`)).toBe(400);
+    expect(await status(`${URL}?other=1`)).toBe(422);
+    expect(await status(`${URL}?__proto__=1`)).toBe(422);
+    expect(await status(`${URL}?id=other`)).toBe(200);
+    expect(await status(`${URL}?verbose=%00`)).toBe(400);
+    expect(await status("/api/orgs/default/things/a%00")).toBe(400);
+  });
+
+  test("lets each role do what the former may, and nobody what is another tenant's", async () => {
+    const { status } = rig();
+    const put = (principal: Principal) => status(URL, { method: "PUT", body: '{"name":"a"}', principal });
+    expect(await status(URL, { principal: somebody(undefined) })).toBe(403);
+    expect(await status(URL, { principal: somebody("viewer") })).toBe(200);
+    expect(await put(somebody("viewer"))).toBe(403);
+    expect(await put(somebody("admin"))).toBe(200);
+    expect(await put(somebody("admin", "other"))).toBe(403);
+    const other = "/api/orgs/other/things/x";
+    expect(await status(other, { principal: somebody("viewer", "other") })).toBe(200);
+    expect(await status(other, { principal: somebody("viewer") })).toBe(200);
+    expect(await status(other, { principal: somebody("viewer", "third") })).toBe(403);
+  });
+
+  test("keeps pages of other sites out, whatever they ask for", async () => {
+    const headers = { origin: "https://elsewhere.example" };
+    const { status } = rig();
+    expect(await status(URL, { headers })).toBe(403);
+    expect(await status("/openapi.json", { headers })).toBe(403);
+  });
+
+  test("turns failures into statuses, and says nothing of a defect's cause", async () => {
+    const { problem } = rig();
+    const fail = (how: string) => problem(`/api/fail/${how}`, { method: "POST" });
+    expect(await fail("STATE_UNAVAILABLE")).toMatchObject({ status: 503, code: "STATE_UNAVAILABLE" });
+    expect(await fail("LIMITED")).toMatchObject({ status: 429, lines: expect.stringContaining("Retry-After: 2") });
+    expect(await fail("unmatched")).toMatchObject({ status: 428 });
+    expect(await fail("CONFLICT")).toMatchObject({ status: 409 });
+    const defect = await fail("defect");
+    expect(defect).toMatchObject({ status: 500, code: "INTERNAL" });
+    expect(JSON.stringify(defect)).not.toContain("hunter2");
+  });
+
+  test("sends events until nobody listens, or the caller may not any more", async () => {
+    const { ask, front, heard, time } = rig();
+    const left = await ask("/api/events");
+    expect(left.text).toContain('event: hello\ndata: {"a":\ndata: 1}\n\n');
+    left.close();
+    expect(heard).toEqual(["stopped"]);
+    const dropped = await ask("/api/events", { headers: { accept: "text/event-stream" } });
+    time.advance(15_001);
+    expect(dropped.text.match(/: \n\n/g)).toHaveLength(2);
+    front.drop(() => true);
+    front.close();
+    expect(heard).toEqual(["stopped", "stopped"]);
+    expect(time.pending).toBe(0);
+  });
+
+  test("describes every operation, and nothing else, for everybody who may ask", async () => {
+    const { text } = await rig().ask("/openapi.json", { principal: somebody(undefined) });
+    const { paths, openapi } = JSON.parse(text) as { openapi: string; paths: Record<string, Record<string, object>> };
+    expect(openapi).toBe("3.1.0");
+    const described = Object.entries(paths).flatMap(([path, item]) =>
+      Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    expect(described).toEqual(thingOperations().map(({ method, path }) => `${method} ${path}`));
+    expect(paths["/api/orgs/{orgId}/things/{id}"]?.put).toMatchObject({
+      operationId: "things.put",
+      "x-role": "operator",
+      parameters: [
+        { name: "orgId", in: "path" },
+        { name: "id", in: "path" },
+        { name: "If-Match", in: "header" },
+      ],
+      requestBody: { required: true },
+    });
+  });
+
+  test("cannot be made of two operations at one place", async () => {
+    const { ask } = frontRig([...thingOperations(), ...thingOperations()]);
+    expect((await ask(URL)).status).toBe(500);
+  });
+});

@@ -1,0 +1,64 @@
+/** From a request to the input of an operation. What two readers could understand differently is refused. */
+import {
+  checkUtf8,
+  type HttpRequest,
+  JsonFault,
+  type Operation,
+  refuseRepeatedKeys,
+  stringOf,
+} from "../../contract/index.ts";
+import { shapeOf } from "./operation-shape.ts";
+import { Refusal } from "./problem.ts";
+import type { RoutedOperation } from "./route-table.ts";
+
+const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
+
+/** `text`: the body, with one character per byte. Throws Refusal. */
+export function readInput({ operation, parameters }: RoutedOperation, request: HttpRequest, text: string): unknown {
+  const named = { ...readQuery(request.url), ...parameters };
+  // No store can keep it, and no name has it.
+  if (Object.values(named).some((value) => value.includes("\0")))
+    throw new Refusal(400, "U+0000 stands in the address.");
+  const given = { ...named, ...readBody(operation, request, text) };
+  const checked = operation.input.check(given);
+  if ("value" in checked) return checked.value;
+  throw new Refusal(422, "The input is not what the operation takes; `problems` says what is wrong where.", {
+    problems: checked.problems.slice(0, MAX_PROBLEMS),
+  });
+}
+
+const MAX_PROBLEMS = 20;
+
+function readQuery(url: string): Record<string, string> {
+  const at = url.indexOf("?");
+  if (at < 0) return {};
+  const pairs = [...new URLSearchParams(url.slice(at + 1))];
+  const names = new Set(pairs.map(([name]) => name));
+  if (names.size < pairs.length) throw new Refusal(400, "A query parameter is repeated.");
+  if (names.has("body")) throw new Refusal(400, "The query has no parameter `body`: send it as the body.");
+  return Object.fromEntries(pairs);
+}
+
+function readBody(operation: Operation, { headers }: HttpRequest, text: string): { body?: unknown } {
+  const { body } = shapeOf(operation);
+  if (text === "") {
+    if (body?.isRequired) throw new Refusal(400, "The operation takes a body, and there is none.");
+    return {};
+  }
+  if (!body) throw new Refusal(400, "The operation takes no body.");
+  if (!JSON_TYPE.test(headers["content-type"] ?? "")) {
+    throw new Refusal(415, "Send the body as application/json.", { lines: "Accept: application/json\r\n" });
+  }
+  return { body: parseBody(text) };
+}
+
+function parseBody(text: string): unknown {
+  try {
+    checkUtf8(text);
+    refuseRepeatedKeys(text);
+    return JSON.parse(stringOf(text));
+  } catch (error) {
+    if (error instanceof JsonFault) throw new Refusal(400, `The body is not usable JSON: ${error.message}.`);
+    throw new Refusal(400, "The body is not JSON.");
+  }
+}

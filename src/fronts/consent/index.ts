@@ -1,0 +1,1 @@
+export { type ConsentFront, createConsentFront } from "./consent-front.ts";

@@ -1,0 +1,303 @@
+import { describe, expect, test } from "vitest";
+import { ManualTime } from "../../../tests/kit/manual-time.ts";
+import {
+  type Block,
+  type Blocks,
+  type Call,
+  type Entry,
+  type Identity,
+  type Principal,
+  payload,
+  type Target,
+} from "../../contract/index.ts";
+import { LiveAccess } from "./access.ts";
+import { compileCondition } from "./expression.ts";
+import { type AccessPolicy, type Grant, NO_POLICY, type Rule } from "./policy.ts";
+import type { Refusal } from "./reach.ts";
+
+const who = (user: string, more: Partial<Identity> = {}): Principal => ({
+  id: `token:default/${user}/1`,
+  identity: { tenant: "default", user, client: "c", groups: [], scopes: [], role: undefined, proof: "token", ...more },
+});
+
+const tool = (provider: string, name: string): Entry => entryOf({ provider, kind: "tool", name });
+const entryOf = (target: Target, template?: Target): Entry => ({
+  name: target.name,
+  target,
+  template,
+  primitive: { kind: target.kind, name: target.name, definition: payload("{}"), repeatable: false },
+});
+
+const grant = (agent: string, server: string, more: Partial<Grant> = {}): Grant => ({
+  tenant: "*",
+  type: more.tool === undefined ? "server_grant" : "tool_grant",
+  agent,
+  server,
+  tool: "",
+  permission: "allow",
+  grantedBy: "ops",
+  grantedAt: 1,
+  expiresAt: undefined,
+  justification: "",
+  ...more,
+});
+
+const rule = (match: string, effect: Rule["effect"], when?: string): Rule => ({
+  id: match,
+  tenant: "*",
+  match,
+  effect,
+  evidence: "operator",
+  condition: when === undefined ? undefined : compileCondition(when),
+});
+
+const call = (entry: Entry, principal: Principal, argumentsText = "{}", more: Partial<Call> = {}): Call =>
+  ({
+    id: "call",
+    target: entry.target,
+    verb: "call",
+    method: "tools/call",
+    input: payload(`{"name":"x","arguments":${argumentsText}}`),
+    principal,
+    origin: { front: "mcp", protocol: "2025-11-25", requestId: "1" },
+    ...more,
+  }) as Call;
+
+class Rig {
+  readonly time = new ManualTime();
+  readonly refusals: Refusal[] = [];
+  changes = 0;
+  readonly access: LiveAccess;
+
+  constructor(policy: Partial<AccessPolicy>, conceals = true, blocks?: () => Blocks) {
+    const dottedOf = ({ provider, name }: Target) => `${provider}.${name}`;
+    const onChange = () => void this.changes++;
+    const onRefused = (refusal: Refusal) => void this.refusals.push(refusal);
+    this.access = new LiveAccess(
+      { timers: this.time, now: () => this.time.now(), dottedOf, onChange, onRefused, blocks },
+      { policy: { ...NO_POLICY, ...policy }, version: "1", conceals },
+    );
+  }
+
+  sees(principal: Principal, entry: Entry, catalog = ""): boolean {
+    return this.access.reachOf(principal)?.reaches(entry, catalog) ?? true;
+  }
+}
+
+describe("what a caller reaches", () => {
+  test("[MG-123][MG-124] is everything for the local user and nothing for others, where nothing was said", () => {
+    const { access } = new Rig({});
+    expect(access.reachOf(who("local", { proof: "local" }))).toBeUndefined();
+    expect(access.reachOf(who("ann"))?.reaches(tool("files", "read"), "")).toBe(false);
+    const open = new Rig({ defaults: [{ tenant: "*", server: "*", policy: "opt-out" }] });
+    expect(open.access.reachOf(who("ann"))).toBeUndefined();
+  });
+
+  test("is one object for callers who may do the same, and another for those who may not", () => {
+    const { access } = new Rig({ grants: [grant("ann", "files"), grant("bob", "files"), grant("agent.*", "mail")] });
+    expect(access.reachOf(who("carol"))).toBe(access.reachOf(who("dave")));
+    expect(access.reachOf(who("agent.a"))).toBe(access.reachOf(who("agent.b")));
+    const [ann, bob] = [access.reachOf(who("ann")), access.reachOf(who("bob"))];
+    expect(ann?.key).not.toBe(bob?.key);
+    expect(access.reachOf(who("carol"))?.key).not.toBe(access.reachOf(who("carol", { tenant: "acme" }))?.key);
+  });
+
+  test("[MG-106][MG-107] is all of a server by a grant of it, and one tool by a grant of that", () => {
+    const rig = new Rig({ grants: [grant("ann", "files"), grant("bob", "files", { tool: "read" })] });
+    const prompt = entryOf({ provider: "files", kind: "prompt", name: "read" });
+    expect([tool("files", "read"), tool("files", "write"), prompt].map((entry) => rig.sees(who("ann"), entry))).toEqual(
+      [true, true, true],
+    );
+    expect([tool("files", "read"), tool("files", "write"), prompt].map((entry) => rig.sees(who("bob"), entry))).toEqual(
+      [true, false, false],
+    );
+    expect(rig.access.reachOf(who("bob"))?.reachesProvider("files", "")).toBe(true);
+    expect(rig.access.reachOf(who("bob"))?.reachesProvider("mail", "")).toBe(false);
+  });
+
+  test("[MG-121] is less when a grant is over, to the millisecond, and whoever lists is told", () => {
+    const rig = new Rig({ grants: [grant("ann", "files", { expiresAt: 5_000 })] });
+    const [ann, read] = [who("ann"), tool("files", "read")];
+    expect(rig.sees(ann, read)).toBe(true);
+    rig.time.advance(3_999);
+    expect([rig.sees(ann, read), rig.changes]).toEqual([true, 0]);
+    rig.time.advance(1);
+    expect([rig.sees(ann, read), rig.changes]).toEqual([false, 1]);
+    expect(rig.access.judge(call(read, ann))).toMatchObject({ effect: "deny", source: "default_policy" });
+  });
+
+  test("is without what a switch has off, in one catalog or in all of them", () => {
+    const off = { tenant: "*", protocol: "*", enabled: false };
+    const open = [{ tenant: "*", server: "*", policy: "opt-out" as const }];
+    const rig = new Rig({
+      defaults: open,
+      exposures: [
+        { ...off, server: "team", primitive: "files.read" },
+        { ...off, server: "mail", primitive: "" },
+      ],
+    });
+    const ann = who("ann");
+    expect([rig.sees(ann, tool("files", "read")), rig.sees(ann, tool("files", "read"), "team")]).toEqual([true, false]);
+    expect([rig.sees(ann, tool("mail", "send")), rig.sees(ann, tool("mail", "send"), "team")]).toEqual([false, false]);
+    expect(rig.access.reachOf(ann)?.reachesProvider("mail", "")).toBe(false);
+  });
+
+  test("is a URI that nobody lists only where its template is reached, too", () => {
+    const template: Target = { provider: "files", kind: "template", name: "file:///{path}" };
+    const found = entryOf({ provider: "files", kind: "resource", name: "file:///a" }, template);
+    const deny = { tenant: "*", target: { type: "user" as const, pattern: "ann" }, protocol: "*", allowed: false };
+    const rig = new Rig({
+      grants: [],
+      defaults: [{ tenant: "*", server: "*", policy: "opt-out" }],
+      bindings: [{ ...deny, primitive: "files.file:///{path}" }],
+    });
+    expect([rig.sees(who("ann"), found), rig.sees(who("bob"), found)]).toEqual([false, true]);
+  });
+
+  test("shows what only lacks a scope, which a better token has, and not what is denied anyway", () => {
+    const scopes = [{ match: "*", scopes: ["s:write"] }];
+    const rig = new Rig({ grants: [grant("ann", "files")], scopes });
+    expect(rig.sees(who("ann"), tool("files", "read"))).toBe(true);
+    expect(rig.access.judge(call(tool("files", "read"), who("ann")))).toMatchObject({
+      effect: "deny",
+      source: "scope",
+      missing: ["s:write"],
+      isShown: true,
+    });
+    expect(rig.sees(who("bob"), tool("files", "read"))).toBe(false);
+    expect(rig.access.judge(call(tool("files", "read"), who("ann", { scopes: ["s:write"] })))).toMatchObject({
+      effect: "allow",
+    });
+  });
+
+  test("is without what a block is about, from the moment it is there until it is over", () => {
+    const block = {
+      id: "b",
+      server: "files",
+      protocol: "",
+      primitive: "write",
+      until: 10_000,
+      reason: "lost",
+    } as Block;
+    let blocks: readonly Block[] = [];
+    let version = 1;
+    const list: Blocks = {
+      get version() {
+        return version;
+      },
+      get size() {
+        return blocks.length;
+      },
+      of: () => blocks.filter(({ until }) => until > rig.time.now()),
+      isBlocked: () => undefined,
+      isRevoked: () => undefined,
+      isUpstreamRevoked: () => false,
+    };
+    const rig = new Rig({}, true, () => list);
+    const local = who("local", { proof: "local" });
+    expect(rig.access.reachOf(local)).toBeUndefined();
+    blocks = [block];
+    version++;
+    expect([rig.sees(local, tool("files", "read")), rig.sees(local, tool("files", "write"))]).toEqual([true, false]);
+    expect(rig.access.judge(call(tool("files", "write"), local))).toMatchObject({ effect: "deny", source: "block" });
+    rig.time.advance(10_000);
+    expect(rig.access.reachOf(local)).toBeUndefined();
+  });
+
+  test("is on record where somebody wants more", () => {
+    const rig = new Rig({ grants: [grant("ann", "files")] });
+    rig.access.reachOf(who("ann"))?.refused(tool("mail", "send"), "", who("ann"));
+    expect(rig.refusals).toMatchObject([
+      {
+        principal: { id: "token:default/ann/1" },
+        target: { provider: "mail", name: "send" },
+        decision: { source: "default_policy" },
+      },
+    ]);
+  });
+});
+
+describe("the decision about a call", () => {
+  const [ann, write] = [who("ann"), tool("files", "write")];
+
+  test("looks at the arguments only where a rule does", () => {
+    const rig = new Rig({ grants: [grant("ann", "files")], rules: [rule("mail.*", "deny", "args.x == 1")] });
+    const unread = payload("{}");
+    Object.defineProperty(unread, "at", { value: () => expect.unreachable() });
+    expect(rig.access.judge(call(write, ann, "", { input: unread }))).toMatchObject({ effect: "allow" });
+  });
+
+  test("is that of the rules that hold, deny before confirm before allow", () => {
+    const rules = [
+      rule("files.*", "confirm", "args.size > 10"),
+      rule("files.*", "deny", 'args.path.startsWith("/etc/")'),
+      rule("files.write", "allow", "args.size < 100"),
+    ];
+    const rig = new Rig({ rules });
+    const says = (text: string) => rig.access.judge(call(write, ann, text))?.effect;
+    expect(rig.sees(ann, write)).toBe(true);
+    expect(rig.sees(ann, tool("files", "read"))).toBe(false);
+    expect(says('{"path":"/a","size":5}')).toBe("allow");
+    expect(says('{"path":"/a","size":50}')).toBe("confirm");
+    expect(says('{"path":"/etc/a","size":5}')).toBe("deny");
+    expect(says('{"path":"/a","size":500}')).toBe("deny");
+  });
+
+  test("is no where a rule cannot be judged, and BAD_CALL where the arguments can be read in two ways", () => {
+    const rig = new Rig({ grants: [grant("ann", "files")], rules: [rule("files.*", "deny", "args.size > 10")] });
+    expect(rig.access.judge(call(write, ann, '{"other":1}'))).toMatchObject({
+      effect: "deny",
+      source: "rule",
+      isShown: true,
+    });
+    expect(rig.access.judge(call(write, ann, '{"size":"9"}'))).toMatchObject({ effect: "deny" });
+    expect(() => rig.access.judge(call(write, ann, '{"size":1,"size":99}'))).toThrow(
+      expect.objectContaining({ code: "BAD_CALL" }),
+    );
+    expect(rig.access.judge(call(write, ann, '{"size":9}'))).toMatchObject({ effect: "allow" });
+  });
+
+  test("lets no method through that nobody here knows, and goes on with what was allowed", () => {
+    const rig = new Rig({ grants: [grant("ann", "files")] });
+    const raw = entryOf({ provider: "files", kind: "operation", name: "tasks/get" });
+    expect(rig.access.judge(call(raw, ann, "{}", { verb: "raw" }))).toMatchObject({ effect: "deny" });
+    expect(rig.access.judge(call(raw, ann, "{}", { verb: "raw", resumes: "task" }))).toMatchObject({ effect: "allow" });
+    const other = entryOf({ provider: "mail", kind: "operation", name: "tasks/get" });
+    expect(rig.access.judge(call(other, ann, "{}", { verb: "raw", resumes: "task" }))).toMatchObject({
+      effect: "deny",
+    });
+  });
+
+  test("is another one at once when the policy is", () => {
+    const rig = new Rig({ grants: [grant("ann", "files")] });
+    expect(rig.access.judge(call(write, ann))).toMatchObject({ effect: "allow", source: "server_grant" });
+    rig.access.use({ policy: NO_POLICY, version: "2", conceals: true });
+    expect(rig.access.judge(call(write, ann))).toMatchObject({ effect: "deny" });
+    expect([rig.access.version, rig.changes]).toEqual(["2", 1]);
+  });
+
+  test("is told step by step, also about a call that nobody makes", () => {
+    const rig = new Rig({ grants: [grant("ann", "files")], rules: [rule("files.*", "deny", "args.size > 10")] });
+    const question = {
+      server: "files",
+      kind: "tool",
+      name: "write",
+      dotted: "files.write",
+      protocol: "mcp",
+      catalog: "",
+    } as const;
+    const { decision, steps, isConditional } = rig.access.ask(ann, question, '{"size":11}');
+    expect(decision).toMatchObject({ effect: "deny", source: "rule" });
+    expect(isConditional).toBe(true);
+    expect(steps.map(({ step, said }) => [step, said?.effect])).toEqual([
+      ["block", undefined],
+      ["exposure", undefined],
+      ["primitive", undefined],
+      ["grant", "allow"],
+      ["binding", undefined],
+      ["scope", undefined],
+      ["rule", "deny"],
+    ]);
+    expect(rig.access.ask(ann, question).decision).toMatchObject({ effect: "allow", source: "server_grant" });
+  });
+});

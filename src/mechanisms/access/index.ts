@@ -1,0 +1,18 @@
+export { type InForce, LiveAccess } from "./access.ts";
+export type { AccessDecision, Question } from "./decide.ts";
+export { compileCondition, ExpressionFault } from "./expression.ts";
+export { LivePolicy } from "./live-policy.ts";
+export { MemoryPolicy } from "./memory-policy.ts";
+export { accessOperations, type OfferedPrimitive } from "./operations/index.ts";
+export {
+  type AccessPolicy,
+  ANY,
+  BINDING_TARGETS,
+  type Binding,
+  DEFAULT_POLICIES,
+  type Exposure,
+  type Grant,
+  type Rule,
+} from "./policy.ts";
+export type { Refusal } from "./reach.ts";
+export { joinPolicy } from "./stored-policy.ts";

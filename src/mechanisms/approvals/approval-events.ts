@@ -1,0 +1,41 @@
+/** What the audit trail is told about approvals. Arguments stand in it by their digest alone. */
+import type { ActorType, Approval, AuditEvent, AuditResult, AuditType } from "../../contract/index.ts";
+
+export type Actor = { readonly type: ActorType; readonly id: string };
+
+export const GATEWAY: Actor = { type: "kernel", id: "gateway" };
+
+export function requester({ principal }: Approval): Actor {
+  return { type: "agent", id: principal };
+}
+
+type Facts = {
+  readonly type: AuditType;
+  readonly actor: Actor;
+  readonly result: AuditResult;
+  readonly details?: Readonly<Record<string, unknown>>;
+};
+
+export function approvalEvent(approval: Approval, { type, actor, result, details }: Facts): AuditEvent {
+  const { id, tenant, server, name, tool, digest, reason, evidence, principal } = approval;
+  return {
+    type,
+    tenant,
+    actor,
+    target: { server, name },
+    result,
+    details: { approval: id, tool, digest, reason, evidence, requester: principal, ...details },
+  };
+}
+
+/** Somebody tried to decide, and it does not count. `approval` unset: there is none that they could know. */
+export function refusedEvent(
+  approval: Approval | undefined,
+  facts: { readonly actor: Actor; readonly tenant: string; readonly id: string; readonly why: string },
+): AuditEvent {
+  const { actor, tenant, id, why } = facts;
+  const type = "dev.isthmus.approval.refused";
+  if (approval) return approvalEvent(approval, { type, actor, result: "DENIED", details: { why } });
+  const details = { approval: id.slice(0, 64), why };
+  return { type, tenant, actor, target: { server: "", name: "" }, result: "DENIED", details };
+}

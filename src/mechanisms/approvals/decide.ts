@@ -1,0 +1,165 @@
+/** How a yes or a no comes to an approval: by proof, by an operator, or from the user of the session that asked for it. */
+import {
+  type Approval,
+  type AuditTrail,
+  type ConfirmAnswer,
+  type Confirmations,
+  type ConfirmOrder,
+  type Evidence,
+  identityOf,
+  isEnough,
+  type Meter,
+  type Principal,
+} from "../../contract/index.ts";
+import type { Anchors } from "./anchors.ts";
+import { type Actor, refusedEvent } from "./approval-events.ts";
+import type { Approvals } from "./approvals.ts";
+import { checkProof, type Proved } from "./proof.ts";
+import type { ApprovalWatch } from "./watch.ts";
+
+/** How long whoever decides is kept waiting to hear that the call was made. */
+const MADE_MS = 1_000;
+
+export type DeciderOptions = {
+  readonly approvals: Approvals;
+  readonly watch: ApprovalWatch;
+  readonly trail: AuditTrail;
+  readonly meter: Meter;
+  readonly anchors: () => Anchors;
+  readonly gateway: () => Promise<string>;
+  readonly now: () => number;
+};
+
+type Decision = "approve" | "deny";
+type Refused = ConfirmAnswer & { type: "refused" };
+
+/** Somebody tries to decide. */
+type Attempt = {
+  readonly id: string;
+  readonly tenant: string;
+  readonly actor: Actor;
+  /** What they may know of it. */
+  readonly approval: Approval | undefined;
+};
+
+type Word = {
+  readonly decision: Decision;
+  readonly given: Evidence;
+  readonly details?: Readonly<Record<string, unknown>>;
+  /** Whether to wait until the call is made; unset: it is. */
+  readonly isAwaited?: boolean;
+};
+
+export class Decider implements Confirmations {
+  readonly #options: DeciderOptions;
+
+  constructor(options: DeciderOptions) {
+    this.#options = options;
+  }
+
+  async confirm(principal: Principal, { id, decision, proof }: ConfirmOrder): Promise<ConfirmAnswer> {
+    const attempt = await this.#attempt(principal, id, { type: "agent", id: principal.id });
+    const closed = await this.#closed(attempt.approval);
+    if (closed || !attempt.approval) return this.#refuse(attempt, closed ?? UNKNOWN);
+    const proved = await this.#prove(attempt.approval, decision, proof);
+    if ("refused" in proved) return this.#refuse(attempt, invalid(proved.refused));
+    const { by, jti, thumbprint } = proved;
+    const details = { jti, key: thumbprint, proof: proof?.type, broughtBy: principal.id };
+    const actor: Actor = { type: "operator", id: by };
+    return await this.#decide({ ...attempt, actor }, { decision, given: "external_proof", details });
+  }
+
+  /** An operator that the gateway knows says so. */
+  async decideAs(principal: Principal, id: string, decision: Decision): Promise<ConfirmAnswer> {
+    const attempt = await this.#attempt(principal, id, { type: "operator", id: principal.id });
+    const closed = await this.#closed(attempt.approval);
+    if (closed || !attempt.approval) return this.#refuse(attempt, closed ?? UNKNOWN);
+    const problem = operatorProblem(principal, attempt.approval, decision);
+    if (problem) return this.#refuse(attempt, invalid(problem));
+    return await this.#decide(attempt, { decision, given: "operator" });
+  }
+
+  /** The user before the client that made the call was asked, and has answered. */
+  async decideInSession(principal: Principal, approval: Approval, decision: Decision): Promise<ConfirmAnswer> {
+    const actor: Actor = { type: "user", id: principal.id };
+    const attempt: Attempt = { id: approval.id, tenant: approval.tenant, actor, approval };
+    if (decision === "approve" && !isEnough("session_user", approval.evidence)) {
+      return this.#refuse(attempt, invalid("evidence_too_weak"));
+    }
+    // Whoever asked waits for this very answer, and makes the call when it has it.
+    return await this.#decide(attempt, { decision, given: "session_user", isAwaited: false });
+  }
+
+  /** Nobody knows anything of other tenants' calls. */
+  async #attempt(principal: Principal, id: string, actor: Actor): Promise<Attempt> {
+    const { tenant } = identityOf(principal);
+    const found = await this.#options.approvals.get(id);
+    return { id, tenant, actor, approval: found?.tenant === tenant ? found : undefined };
+  }
+
+  async #prove(approval: Approval, decision: Decision, proof: ConfirmOrder["proof"]): Promise<Proved> {
+    if (!proof) return { refused: "missing_proof" };
+    if (proof.format !== "jws") return { refused: "unknown_format" };
+    const { anchors, gateway, now } = this.#options;
+    return checkProof({
+      jws: proof.value,
+      approval,
+      decision,
+      anchors: anchors().of(proof.type, approval),
+      gateway: await gateway(),
+      now: now(),
+    });
+  }
+
+  async #closed(approval: Approval | undefined): Promise<Refused | undefined> {
+    if (!approval) return UNKNOWN;
+    if (approval.state === "expired") return EXPIRED;
+    if (approval.state !== "waiting") return used(approval);
+    if (!this.#options.approvals.isOver(approval)) return undefined;
+    await this.#options.approvals.expire(approval);
+    return EXPIRED;
+  }
+
+  async #decide(attempt: Attempt, { decision, given, details, isAwaited = true }: Word): Promise<ConfirmAnswer> {
+    const { approvals, watch } = this.#options;
+    const { approval, actor } = attempt;
+    if (!approval) return this.#refuse(attempt, UNKNOWN);
+    const to = decision === "approve" ? "approved" : "denied";
+    const mayBeMade = isAwaited && (watch.count(approval.id) > 0 || watch.hasOthers);
+    if (!(await approvals.move(approval, { to, actor, by: actor.id, given, ...(details && { details }) }))) {
+      // Somebody else was faster.
+      return this.#refuse(attempt, (await this.#closed(await approvals.get(approval.id))) ?? UNKNOWN);
+    }
+    if (to === "denied" || !mayBeMade) return { type: "decided", status: to };
+    const made = watch.change({ ...approval, state: "approved" }, MADE_MS);
+    const present = await approvals.get(approval.id);
+    const seen = present?.state === "approved" ? await made : present;
+    return { type: "decided", status: seen?.state === "consumed" ? "dispatched" : "approved" };
+  }
+
+  #refuse({ approval, actor, tenant, id }: Attempt, refused: Refused): ConfirmAnswer {
+    this.#options.meter.count("isthmus_approvals_total", "refused");
+    this.#options.trail.note(refusedEvent(approval, { actor, tenant, id, why: refused.reason }));
+    return refused;
+  }
+}
+
+/** Whoever asks for a call may take it back, but not approve it. */
+function operatorProblem(principal: Principal, approval: Approval, decision: Decision): string | undefined {
+  const { role, user } = identityOf(principal);
+  if (role !== "operator" && role !== "admin") return "not_an_operator";
+  if (decision === "deny") return undefined;
+  if (principal.id === approval.principal || (user !== "" && user === approval.user)) return "own_principal";
+  return isEnough("operator", approval.evidence) ? undefined : "evidence_too_weak";
+}
+
+const UNKNOWN: Refused = { type: "refused", message: "confirmation_unknown", reason: "unknown" };
+const EXPIRED: Refused = { type: "refused", message: "confirmation_expired", reason: "expired" };
+
+function used({ state }: Approval): Refused {
+  return { type: "refused", message: "confirmation_unknown", reason: `already_${state}` };
+}
+
+function invalid(reason: string): Refused {
+  return { type: "refused", message: "confirmation_proof_invalid", reason };
+}

@@ -1,0 +1,10 @@
+export { type AnchorConfig, Anchors, PROOF_TYPES } from "./anchors.ts";
+export { approvalOperations } from "./approval-operations.ts";
+export { Approvals } from "./approvals.ts";
+export { Decider } from "./decide.ts";
+export { type Gate, type GateMode, safetyOf, stricter } from "./gate.ts";
+export { confirmationRequired, type GateFacts } from "./gate-object.ts";
+export { readPublicKey, sshStrings } from "./key-text.ts";
+export { PROOF_TYP } from "./proof.ts";
+export { flagSafety } from "./safety-flags.ts";
+export { ApprovalWatch } from "./watch.ts";

@@ -1,0 +1,119 @@
+/** Waits for what becomes of approvals, which may be decided in another process: by its words, and by looking now and then. */
+import type { Approval, ApprovalRows, Channel, Log, Timer, Timers } from "../../contract/index.ts";
+
+const LOOK_MS = 1_000;
+const TOPIC = "approvals";
+
+export type WatchOptions = {
+  readonly rows: ApprovalRows;
+  /** Unset: there are no other processes. */
+  readonly channel?: Channel | undefined;
+  readonly timers: Timers;
+  readonly log: Log;
+};
+
+type Watcher = (approval: Approval | undefined) => void;
+
+export class ApprovalWatch {
+  readonly #options: WatchOptions;
+  readonly #watchers = new Map<string, Set<Watcher>>();
+  #timer: Timer | undefined;
+  #leave: Promise<() => Promise<void>> | undefined;
+  #isClosed = false;
+  #isLeaving = false;
+
+  constructor(options: WatchOptions) {
+    this.#options = options;
+  }
+
+  /** Somebody elsewhere may wait. */
+  get hasOthers(): boolean {
+    return this.#options.channel !== undefined;
+  }
+
+  /** How many here wait for this one. */
+  count(id: string): number {
+    return this.#watchers.get(id)?.size ?? 0;
+  }
+
+  /**
+   * Resolves with the approval as soon as it is not as it was, or when the time is over, as it is then; undefined where it is
+   * gone. Rejects with the signal's reason.
+   */
+  change(approval: Approval, ms: number, signal?: AbortSignal): Promise<Approval | undefined> {
+    const { promise, resolve, reject } = Promise.withResolvers<Approval | undefined>();
+    const watcher: Watcher = (seen) => {
+      if (seen?.state !== approval.state || this.#isLeaving) resolve(seen);
+    };
+    const abort = () => reject(signal?.reason as Error);
+    const watchers = this.#watchers.get(approval.id) ?? new Set();
+    this.#watchers.set(approval.id, watchers.add(watcher));
+    const timer = this.#options.timers.after(Math.max(0, ms), () => resolve(approval));
+    signal?.addEventListener("abort", abort, { once: true });
+    if (signal?.aborted) abort();
+    if (this.#isLeaving) resolve(approval);
+    this.#listen();
+    this.#lookLater();
+    return promise.finally(() => {
+      timer.cancel();
+      signal?.removeEventListener("abort", abort);
+      watchers.delete(watcher);
+      if (watchers.size === 0) this.#watchers.delete(approval.id);
+      if (this.#watchers.size === 0) this.#timer = void this.#timer?.cancel();
+    });
+  }
+
+  /** It is like this now: tells whoever waits, here and elsewhere. */
+  changed(approval: Approval): void {
+    this.#tell(approval.id, approval);
+    this.#options.channel?.publish(TOPIC, approval.id);
+  }
+
+  /** Nobody waits here any longer: each gets what it waits for as it is. */
+  leave(): void {
+    this.#isLeaving = true;
+    for (const id of this.#watchers.keys()) void this.#look(id);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#timer?.cancel();
+    const leave = await this.#leave?.catch(() => undefined);
+    await leave?.();
+  }
+
+  #tell(id: string, approval: Approval | undefined): void {
+    for (const watcher of this.#watchers.get(id) ?? []) watcher(approval);
+  }
+
+  #listen(): void {
+    const { channel, log } = this.#options;
+    if (!channel || this.#leave || this.#isClosed) return;
+    this.#leave = channel.subscribe(TOPIC, (id) => {
+      if (this.#watchers.has(id)) void this.#look(id);
+    });
+    this.#leave.catch((cause) => {
+      this.#leave = undefined;
+      log.warn("decisions of other processes are heard late", { cause });
+    });
+  }
+
+  #lookLater(): void {
+    if (this.#timer || this.#isClosed) return;
+    this.#timer = this.#options.timers.after(LOOK_MS, () => {
+      this.#timer = undefined;
+      void Promise.all([...this.#watchers.keys()].map((id) => this.#look(id))).then(() => {
+        if (this.#watchers.size > 0) this.#lookLater();
+      });
+    });
+  }
+
+  /** A store that does not answer is asked again with the next look. */
+  async #look(id: string): Promise<void> {
+    try {
+      this.#tell(id, await this.#options.rows.get(id));
+    } catch {
+      // What nobody can read has not changed for us.
+    }
+  }
+}

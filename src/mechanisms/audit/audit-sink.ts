@@ -1,0 +1,6 @@
+/** Where events go beside the store. Takes them when they are kept; never waits and never throws: what does not fit is counted. */
+export interface AuditSink {
+  /** One event a line. */
+  take(lines: string): void;
+  close(): Promise<void>;
+}

@@ -1,0 +1,141 @@
+/**
+ * Calls as lines of the trail. This runs with every call, so what is the same for many is written once: for a caller, for a
+ * target, and for the two together.
+ */
+import { type Call, identityOf, type Primitive, type Principal, stringOf, type Target } from "../../contract/index.ts";
+import type { ArgumentFacts } from "./argument-facts.ts";
+import type { Entry } from "./block.ts";
+import { type CallOutcome, verdictOf } from "./call-outcome.ts";
+import { plainAddress } from "./redact.ts";
+import { facetTerms, traceTerm } from "./terms.ts";
+
+type CallerFacts = {
+  readonly actor: string;
+  readonly members: string;
+  readonly terms: WeakMap<Target, Map<string, readonly number[]>>;
+};
+type TargetFacts = { readonly target: string; readonly members: string };
+
+/** A caller may name its requests and methods as it likes. */
+const MAX_ID = 200;
+
+export type CallStamp = { readonly at: number; readonly id: string; readonly traceId: string };
+
+export class CallLines {
+  readonly #callers = new WeakMap<Principal, CallerFacts>();
+  readonly #targets = new WeakMap<Target, TargetFacts>();
+  readonly #primitives = new WeakMap<Target, Primitive>();
+  #second = { at: 0, text: "" };
+
+  /** Where a target's risk is read from, when it is first called. */
+  know(target: Target, primitive: Primitive): void {
+    this.#primitives.set(target, primitive);
+  }
+
+  entry(call: Call, outcome: CallOutcome, { at, id, traceId }: CallStamp, facts?: ArgumentFacts): Entry {
+    const { type, result } = verdictOf(outcome.code);
+    const caller = this.#callerOf(call.principal);
+    const target = this.#targetOf(call.target);
+    const { origin } = call;
+    const line = `{"timestamp":"${this.#timeText(at)}","trace_id":"${traceId}","event_type":"${type}","actor":${caller.actor},"target":${target.target},"result":"${result}","details":{"id":"${id}",${caller.members},${target.members},"method":${methodText(call.method)},"protocol":${JSON.stringify(origin.front)},"protocol_version":${JSON.stringify(origin.protocol)},"request_id":${requestIdText(origin.requestId)},"duration_ms":${Math.round(outcome.durationMs * 10) / 10},"bytes_in":${call.input.text.length},"bytes_out":${outcome.bytesOut},"attempt":${outcome.attempt},"rateLimit.hit":${outcome.limit === undefined ? "false" : JSON.stringify(outcome.limit)},"cache.hit":${outcome.isCached}${rarely(call, outcome, facts)}}}`;
+    return { line, at, trace: traceTerm(traceId), terms: this.#termsOf(caller, call, type) };
+  }
+
+  #callerOf(principal: Principal): CallerFacts {
+    const known = this.#callers.get(principal);
+    if (known) return known;
+    const { tenant, user, client } = identityOf(principal);
+    const facts = {
+      actor: JSON.stringify({ type: "agent", id: principal.id }),
+      members: membersText({ tenant, user, client }),
+      terms: new WeakMap(),
+    };
+    this.#callers.set(principal, facts);
+    return facts;
+  }
+
+  #targetOf(target: Target): TargetFacts {
+    const known = this.#targets.get(target);
+    if (known) return known;
+    const facts = {
+      target: JSON.stringify({ server_id: target.provider, tool_name: nameOf(target) }),
+      members: membersText({
+        kind: target.kind,
+        risk_level: riskOf(this.#primitives.get(target)),
+        validator_applied: "none",
+      }),
+    };
+    this.#targets.set(target, facts);
+    return facts;
+  }
+
+  #termsOf({ terms }: CallerFacts, { principal, target }: Call, type: string): readonly number[] {
+    const known = terms.get(target) ?? new Map<string, readonly number[]>();
+    if (known.size === 0) terms.set(target, known);
+    let words = known.get(type);
+    if (!words) {
+      const { tenant } = identityOf(principal);
+      words = facetTerms({ type, actor: principal.id, server: target.provider, name: nameOf(target), tenant });
+      known.set(type, words);
+    }
+    return words;
+  }
+
+  /** Written once for all calls of the same ms. */
+  #timeText(at: number): string {
+    const ms = Math.floor(at);
+    if (this.#second.at !== ms) this.#second = { at: ms, text: new Date(ms).toISOString() };
+    return this.#second.text;
+  }
+}
+
+function methodText(method: string): string {
+  return JSON.stringify(method.length > MAX_ID ? method.slice(0, MAX_ID) : method);
+}
+
+/** As a string, whatever the caller's id is. */
+function requestIdText(id: string): string {
+  if (id.length > MAX_ID) return JSON.stringify(stringOf(id).slice(0, MAX_ID));
+  return id.startsWith('"') ? stringOf(id) : `"${id}"`;
+}
+
+export function nameOf({ kind, name }: Target): string {
+  return kind === "resource" || kind === "template" ? plainAddress(name) : name;
+}
+
+/** What most calls have nothing of. */
+function rarely(call: Call, outcome: CallOutcome, facts: ArgumentFacts | undefined): string {
+  const { code, retryOf, exception, source, isTask } = outcome;
+  let text = code === "ok" ? "" : `,"code":${JSON.stringify(code)},"reason":${JSON.stringify(code)}`;
+  if (retryOf !== undefined) text += `,"retry_of":"${retryOf}"`;
+  if (exception !== undefined) text += `,"exception":${JSON.stringify(exception)}`;
+  if (source !== undefined) text += `,"source":${JSON.stringify(source)}`;
+  if (isTask) text += `,"task_id":${JSON.stringify(call.id)}`;
+  if (call.parent !== undefined) text += `,"parent":${JSON.stringify(call.parent)}`;
+  return facts && Object.keys(facts).length > 0 ? `${text},${membersText(facts)}` : text;
+}
+
+function membersText(members: object): string {
+  return JSON.stringify(members).slice(1, -1);
+}
+
+type Risk = "safe" | "moderate" | "dangerous";
+
+/** What the tool says of itself in MGP's words, else what its hints come to. */
+function riskOf(primitive: Primitive | undefined): Risk {
+  if (primitive?.kind !== "tool") return "safe";
+  const { definition } = primitive;
+  const said = [
+    ["security", "risk_level"],
+    ["_meta", "dev.cloto/mgp", "security", "risk_level"],
+  ].flatMap((path) => definition.at(path) ?? [])[0];
+  if (said !== undefined) return RISKS[said] ?? "dangerous";
+  if (definition.at(["annotations", "destructiveHint"]) === "true") return "dangerous";
+  return definition.at(["annotations", "readOnlyHint"]) === "true" ? "safe" : "moderate";
+}
+
+const RISKS: Readonly<Record<string, Risk>> = {
+  '"safe"': "safe",
+  '"moderate"': "moderate",
+  '"dangerous"': "dangerous",
+};

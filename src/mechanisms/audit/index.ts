@@ -1,0 +1,12 @@
+export { argumentFacts, type CaptureRule } from "./argument-facts.ts";
+export { auditOperations } from "./audit-operations.ts";
+export type { AuditSink } from "./audit-sink.ts";
+export { LiveCallFeed } from "./call-feed.ts";
+export { CallLines } from "./call-lines.ts";
+export { type CallOutcome, verdictOf } from "./call-outcome.ts";
+export { FileSink } from "./file-sink.ts";
+export { passingSigner, type Signer, signerInFolder, signerOfSecret } from "./signing.ts";
+export { traceIdOf } from "./trace-id.ts";
+export { Trail } from "./trail.ts";
+export type { Held } from "./turn-notes.ts";
+export { verifyLines } from "./verify-trail.ts";

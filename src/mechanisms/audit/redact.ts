@@ -1,0 +1,40 @@
+/** What looks like a secret is not recorded, also where a rule wants the value. */
+const SECRET_NAME =
+  /pass(word|wd|phrase)?$|secret|token|credential|authorization|cookie|api[-_]?key|private[-_]?key|^key$|signature/i;
+
+const SECRET_VALUE: readonly RegExp[] = [
+  /\b(bearer|basic)\s+[a-z0-9+/=._~-]{8,}/i,
+  /\beyJ[a-zA-Z0-9_-]{8,}\.[a-zA-Z0-9_-]{8,}/,
+  /-----BEGIN [A-Z ]*PRIVATE KEY-----/,
+  /\b(sk|pk|rk|ghp|gho|ghs|ghu|glpat|xox[abprs]|ist)[-_][a-zA-Z0-9_-]{12,}/,
+  /\bAKIA[0-9A-Z]{12,}/,
+  /\/\/[^/\s:@]+:[^/\s@]+@/,
+];
+
+const REDACTED = "[redacted]";
+const MAX_TEXT = 256;
+const MAX_ITEMS = 16;
+const MAX_DEPTH = 3;
+
+export function redactValue(name: string, value: unknown, depth = 0): unknown {
+  if (SECRET_NAME.test(name)) return REDACTED;
+  if (typeof value === "string") return redactText(value);
+  if (typeof value !== "object" || value === null) return value;
+  if (depth >= MAX_DEPTH) return "[deep]";
+  if (Array.isArray(value)) return value.slice(0, MAX_ITEMS).map((one) => redactValue("", one, depth + 1));
+  const members = Object.entries(value).slice(0, MAX_ITEMS);
+  return Object.fromEntries(members.map(([key, inner]) => [redactText(key), redactValue(key, inner, depth + 1)]));
+}
+
+function redactText(text: string): string {
+  if (SECRET_VALUE.some((pattern) => pattern.test(text))) return REDACTED;
+  return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text;
+}
+
+/** Addresses may carry passwords and tokens: only where they lead is recorded. */
+export function plainAddress(uri: string): string {
+  return uri
+    .replace(/[?#].*$/s, "")
+    .replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/@]*@/i, "$1")
+    .slice(0, MAX_TEXT * 4);
+}

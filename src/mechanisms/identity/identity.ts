@@ -1,0 +1,157 @@
+/**
+ * Finds out who sends a request: by a token that this gateway gave out, one that an issuer signed, a certificate, or by coming
+ * from this very machine. What was found out is believed for a moment, so that calls cost next to nothing.
+ */
+import {
+  type AuditTrail,
+  type Clock,
+  GatewayError,
+  type HttpRequest,
+  identityOf,
+  LOCAL,
+  type Principal,
+} from "../../contract/index.ts";
+import { bearerOf } from "./bearer.ts";
+import { type CertificateConfig, principalOfCertificate } from "./certificate.ts";
+import { type CheckedCredential, CredentialChecks, type CredentialChecksOptions } from "./credential-checks.ts";
+import { FailureNotes } from "./failure-notes.ts";
+import { type Known, KnownCallers } from "./known-callers.ts";
+import { isLocalPeer } from "./local-peer.ts";
+import { refuse, scopesIn, scopesMissing } from "./refusal.ts";
+import type { Resource } from "./resource.ts";
+import { tokenHash } from "./static-token.ts";
+
+export type IdentityOptions = Omit<CredentialChecksOptions, "known"> & {
+  readonly clock: Clock;
+  /** Everybody's clock. */
+  readonly now: () => number;
+  readonly audit: AuditTrail;
+  readonly resource: Resource;
+  readonly certificates?: CertificateConfig | undefined;
+  /** Whether whoever comes from this machine and shows nothing is the local user. */
+  readonly allowsLocal: boolean;
+  /** What whoever comes with an issuer's token must have, whatever they call. */
+  readonly requiredScopes: readonly string[];
+  /** Hears whose token was found good: it may be exchanged for those of servers. */
+  readonly onProven?: ((principal: Principal, token: string) => void) | undefined;
+};
+
+export class Identity {
+  readonly #options: IdentityOptions;
+  readonly #known: KnownCallers;
+  readonly #checks: CredentialChecks;
+  readonly #notes: FailureNotes;
+
+  constructor(options: IdentityOptions) {
+    this.#options = options;
+    this.#known = new KnownCallers(options.clock);
+    this.#checks = new CredentialChecks({ ...options, known: this.#known });
+    this.#notes = new FailureNotes(options.audit, options.clock);
+  }
+
+  /** At once for whoever was here a moment ago. Throws, or rejects, with NOT_AUTHENTICATED, NOT_ALLOWED or STATE_UNAVAILABLE. */
+  authenticate(request: HttpRequest): Principal | Promise<Principal> {
+    const now = this.#options.clock.now();
+    const known = this.#known.in(request.headers, now);
+    if (known === undefined) return this.#find(request);
+    if (now >= known.againAt) this.#checks.again(known);
+    return known.principal;
+  }
+
+  challenge(request: HttpRequest, error: unknown): string {
+    return this.#options.resource.challenge(request, GatewayError.from(error));
+  }
+
+  /** As `challenge`, for a call that somebody known may not make; "" where their issuer could not help them. */
+  stepUp(request: HttpRequest, error: GatewayError): string {
+    const { proof, scopes } = identityOf(request.principal);
+    const missing = scopesIn(error);
+    if (proof !== "oidc" || missing.length === 0) return "";
+    // With those it has: clients ask for what they are told, and would lose the others.
+    return this.#options.resource.challenge(request, scopesMissing([...new Set([...scopes, ...missing])]));
+  }
+
+  metadata(request: HttpRequest, path: string): object {
+    return this.#options.resource.metadata(request, path);
+  }
+
+  /** What is known of them is looked at again with their next request. `hash`: of a token. */
+  forget(who: { readonly hash?: string; readonly principal?: string; readonly client?: string }): void {
+    this.#checks.interrupt();
+    this.#known.forget(
+      ({ hash, principal }) =>
+        hash === who.hash || principal.id === who.principal || identityOf(principal).client === who.client,
+    );
+  }
+
+  forgetAll(): void {
+    this.#checks.interrupt();
+    this.#known.forget(() => true);
+  }
+
+  #find(request: HttpRequest): Principal | Promise<Principal> {
+    try {
+      const found = this.#findKnown(request);
+      if (!(found instanceof Promise)) return this.#admit(found, request);
+      return found.then(
+        (known) => this.#noting(request, () => this.#admit(known, request)),
+        (error) => this.#noting(request, () => Promise.reject(error)),
+      );
+    } catch (error) {
+      this.#note(request, error);
+      throw error;
+    }
+  }
+
+  #findKnown(request: HttpRequest): Known | Promise<Known> {
+    const { certificates, allowsLocal } = this.#options;
+    const token = bearerOf(request);
+    const certificate = request.peer?.certificate;
+    // One that is not trusted is refused even beside a good token: somebody pretends.
+    const holder = certificates && certificate && principalOfCertificate(certificate, certificates);
+    if (token !== undefined) return this.#findByToken(token);
+    if (holder) return this.#checks.accept(provenBy(holder, `certificate ${certificate.fingerprint}`));
+    if (allowsLocal && isLocalPeer(request)) return this.#checks.accept(provenBy(LOCAL, "local"));
+    throw refuse("missing");
+  }
+
+  #findByToken(token: string): Known | Promise<Known> {
+    const hash = tokenHash(token);
+    const known = this.#known.find(hash);
+    if (known) return known;
+    this.#known.throwRefused(hash);
+    const checked = this.#checks.check(hash, token);
+    const { onProven } = this.#options;
+    if (onProven) void checked.then(({ principal }) => onProven(principal, token)).catch(() => undefined);
+    return checked;
+  }
+
+  /** The credential is good; is it good here? From then on these headers are known, which always come with the same path. */
+  #admit(known: Known, request: HttpRequest): Principal {
+    const { resource, requiredScopes } = this.#options;
+    const { audience, principal } = known;
+    if (audience && !resource.isFor(audience.named, request.url, audience.whole)) throw refuse("audience");
+    const { proof, scopes } = identityOf(principal);
+    const isShort = proof === "oidc" && requiredScopes.some((scope) => !scopes.includes(scope));
+    if (isShort) throw scopesMissing(requiredScopes);
+    this.#known.bind(request.headers, known);
+    return principal;
+  }
+
+  async #noting(request: HttpRequest, work: () => Principal | Promise<Principal>): Promise<Principal> {
+    try {
+      return await work();
+    } catch (error) {
+      this.#note(request, error);
+      throw error;
+    }
+  }
+
+  #note(request: HttpRequest, error: unknown): void {
+    if (GatewayError.is(error)) this.#notes.note(request, error);
+  }
+}
+
+function provenBy(principal: Principal, hash: string): CheckedCredential {
+  return { principal, hash, expiresAt: identityOf(principal).expiresAt };
+}

@@ -1,0 +1,177 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { BASE, bearer, IdentityRig, ISSUER, type KeyPair, makeKey, NOW, sign } from "./fixtures/identity-rig.ts";
+
+const SECONDS = NOW / 1_000;
+let key: KeyPair;
+let nextKey: KeyPair;
+
+beforeAll(async () => {
+  [key, nextKey] = await Promise.all([makeKey("one"), makeKey("next", "ES256")]);
+});
+
+describe("a token of an issuer", () => {
+  const rigOf = (options?: ConstructorParameters<typeof IdentityRig>[0]) => {
+    const rig = new IdentityRig(options);
+    rig.publish(ISSUER, key.jwk);
+    return rig;
+  };
+
+  test("makes its bearer a principal, another one for each client", async () => {
+    const rig = rigOf();
+    const token = await sign(key, { groups: ["dev", 1], scope: "a b", role: "operator" });
+    expect(await rig.who(bearer(token))).toMatchObject({
+      id: "oidc:login.example:ada:agent",
+      identity: {
+        tenant: "default",
+        user: "ada",
+        client: "agent",
+        groups: ["dev"],
+        scopes: ["a", "b"],
+        role: "operator",
+        proof: "oidc",
+        expiresAt: (SECONDS + 630) * 1_000,
+      },
+    });
+    expect((await rig.who(bearer(await sign(key, { azp: "other" })))).id).toBe("oidc:login.example:ada:other");
+    expect((await rig.who(bearer(await sign(key, { azp: undefined, client_id: "c" })))).id).toBe(
+      "oidc:login.example:ada:c",
+    );
+  });
+
+  test("cannot pretend to be another principal by what stands in its names", async () => {
+    const rig = rigOf();
+    const one = await rig.who(bearer(await sign(key, { sub: "ada:x", azp: "y" })));
+    const two = await rig.who(bearer(await sign(key, { sub: "ada", azp: "x:y" })));
+    expect(one.id).not.toBe(two.id);
+  });
+
+  test("has no role that is none of ours", async () => {
+    const rig = rigOf();
+    expect((await rig.who(bearer(await sign(key, { role: "root" })))).identity?.role).toBeUndefined();
+    expect((await rig.who(bearer(await sign(key, { role: ["viewer", "x"] })))).identity?.role).toBe("viewer");
+  });
+
+  test.each([
+    [`${BASE}/mcp`, "/mcp"],
+    [`${BASE}/mcp/`, "/mcp"],
+    [`${BASE}/mcp`, "/mcp?x=1"],
+    [`${BASE}/ops/mcp`, "/ops/mcp"],
+    [`${BASE}/ops/mcp/`, "/ops/mcp"],
+    [BASE, "/mcp"],
+    [`${BASE}/`, "/ops/mcp"],
+    [BASE, "/api/servers"],
+    [`${BASE}/sse`, "/messages?sessionId=1"],
+    ["urn:gateway", "/ops/mcp"],
+  ])("for %s is good at %s", async (aud, url) => {
+    const rig = rigOf({ audience: ["urn:gateway"] });
+    expect(await rig.who(bearer(await sign(key, { aud: ["urn:other", aud] }), { url }))).toBeDefined();
+  });
+
+  test.each([
+    [`${BASE}/mcp`, "/api/servers"],
+    [`${BASE}/mcp`, "/metrics"],
+    ["urn:gateway/", "/mcp"],
+  ])("for %s is refused at %s", async (aud, url) => {
+    const rig = rigOf({ audience: ["urn:gateway"] });
+    await expect(rig.who(bearer(await sign(key, { aud }), { url }))).rejects.toMatchObject({
+      details: { reason: "audience" },
+    });
+  });
+
+  test("that is known at one endpoint is judged anew at another", async () => {
+    const rig = rigOf();
+    const token = await sign(key);
+    await rig.who(bearer(token));
+    expect(() => rig.identity.authenticate(bearer(token, { url: "/ops/mcp" }))).toThrow("not for this resource");
+  });
+
+  test("is verified once, and refused when it has expired meanwhile", async () => {
+    const rig = rigOf();
+    const asked = bearer(await sign(key, { exp: SECONDS + 60 }));
+    const known = await rig.who(asked);
+    rig.time.advance(89_999);
+    expect(rig.identity.authenticate(asked)).toBe(known);
+    rig.time.advance(1);
+    await expect(rig.who(asked)).rejects.toMatchObject({ details: { reason: "expired" } });
+  });
+
+  test("is accepted within half a minute before and after its time", async () => {
+    const rig = rigOf();
+    expect(await rig.who(bearer(await sign(key, { nbf: SECONDS + 29 })))).toBeDefined();
+    expect(await rig.who(bearer(await sign(key, { exp: SECONDS - 29 })))).toBeDefined();
+  });
+
+  test("with a new key makes the gateway look for it, at most every ten seconds", async () => {
+    const rig = rigOf();
+    await rig.who(bearer(await sign(key)));
+    const reads = rig.reads.length;
+    rig.publish(ISSUER, nextKey.jwk);
+    await expect(rig.who(bearer(await sign(nextKey)))).rejects.toMatchObject({ details: { reason: "key" } });
+    expect(rig.reads).toHaveLength(reads);
+    rig.time.advance(10_000);
+    expect(await rig.who(bearer(await sign(nextKey, { jti: "2" })))).toBeDefined();
+    expect(rig.reads.length).toBeGreaterThan(reads);
+  });
+
+  test("is refused once its key is no longer published", async () => {
+    const rig = rigOf();
+    const asked = bearer(await sign(key, { exp: SECONDS + 7_200 }));
+    await rig.who(asked);
+    rig.publish(ISSUER, nextKey.jwk);
+    rig.time.advance(11 * 60_000);
+    // Known keys are believed while the new ones are read.
+    await rig.who(asked);
+    await settle();
+    rig.time.advance(6 * 60_000);
+    await expect(rig.who(asked)).rejects.toMatchObject({ details: { reason: "key" } });
+  });
+
+  test("can be checked for an hour without the issuer, and then by nobody", async () => {
+    const rig = rigOf();
+    await rig.who(bearer(await sign(key)));
+    rig.published.clear();
+    rig.time.advance(59 * 60_000);
+    expect(await rig.who(bearer(await sign(key, { exp: SECONDS + 7_200 })))).toBeDefined();
+    rig.time.advance(2 * 60_000);
+    const late = rig.who(bearer(await sign(key, { exp: SECONDS + 7_201 })));
+    await expect(late).rejects.toMatchObject({ code: "STATE_UNAVAILABLE" });
+  });
+
+  test.each([
+    ["of another issuer", { issuer: "https://evil.example", jwks_uri: `${ISSUER}/keys` }],
+    ["without an issuer", { jwks_uri: `${ISSUER}/keys` }],
+    ["with keys in the clear", { issuer: ISSUER, jwks_uri: "http://login.example/keys" }],
+    ["with keys in a file", { issuer: ISSUER, jwks_uri: "file:///etc/passwd" }],
+    ["without keys", { issuer: ISSUER }],
+  ])("cannot be checked with metadata %s", async (_what, metadata) => {
+    const rig = rigOf();
+    rig.published.set(`${ISSUER}/.well-known/openid-configuration`, metadata);
+    await expect(rig.who(bearer(await sign(key)))).rejects.toMatchObject({ code: "STATE_UNAVAILABLE" });
+  });
+
+  test.each([
+    ["shared", { kty: "oct", k: "AAAA", kid: "one", alg: "HS256" }],
+    ["for encryption", { use: "enc" }],
+    ["private", { d: "AAAA" }],
+  ])("is not checked with a key that is %s", async (_what, change) => {
+    const rig = rigOf();
+    rig.publish(ISSUER, { ...key.jwk, ...change });
+    await expect(rig.who(bearer(await sign(key)))).rejects.toMatchObject({ details: { reason: "key" } });
+  });
+
+  test("must have the scopes that the gateway demands, and is told which", async () => {
+    const rig = rigOf({ requiredScopes: ["mcp", "tools"] });
+    const asked = bearer(await sign(key, { scope: "mcp" }));
+    const error = await rig.who(asked).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: "NOT_ALLOWED" });
+    expect(rig.identity.challenge(asked, error)).toBe(
+      `WWW-Authenticate: Bearer resource_metadata="${BASE}/.well-known/oauth-protected-resource/mcp", error="insufficient_scope", scope="mcp tools"\r\n`,
+    );
+    expect(await rig.who(bearer(await sign(key, { scope: "tools mcp" })))).toBeDefined();
+  });
+});
+
+/** Lets what was begun behind somebody's back come to its end. */
+async function settle(): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve));
+}

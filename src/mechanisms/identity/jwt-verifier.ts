@@ -1,0 +1,108 @@
+/** Checks tokens that issuers have signed. What a token says about itself decides nothing but whose keys are tried. */
+import type { JWTHeaderParameters, JWTPayload } from "jose";
+import type { Principal } from "../../contract/index.ts";
+import { type ClaimNames, principalOfClaims } from "./claims.ts";
+import type { IssuerKeys } from "./issuer-keys.ts";
+import { type Refusal, refuse } from "./refusal.ts";
+
+export type Issuer = {
+  readonly url: string;
+  readonly tenant: string;
+  readonly claims: ClaimNames;
+  /** Audiences that mean the whole gateway. */
+  readonly audiences: readonly string[];
+  readonly keys: IssuerKeys;
+};
+
+export type VerifiedToken = {
+  readonly principal: Principal;
+  readonly issuer: Issuer;
+  /** Whom it is for, as it says. */
+  readonly audiences: readonly string[];
+  /** In ms of everybody's clock. */
+  readonly expiresAt: number;
+};
+
+/** Never `none`, never one with a shared key. Each fits one type of key only. */
+const ALGORITHMS = ["RS256", "PS256", "ES256", "ES384", "EdDSA", "Ed25519"] as const;
+const LEEWAY_S = 30;
+const MAX_AUDIENCES = 20;
+const TYPES = new Set(["jwt", "at+jwt", "application/at+jwt"]);
+/** Keys that come with the token, addresses of keys, and demands: a token may make none of them. */
+const REFUSED_MEMBERS = ["jwk", "jku", "x5u", "x5c", "crit", "b64", "zip", "enc"];
+
+export class JwtVerifier {
+  readonly #issuers: ReadonlyMap<string, Issuer>;
+  readonly #now: () => number;
+
+  /** `now`: everybody's clock. */
+  constructor(issuers: readonly Issuer[], now: () => number) {
+    this.#issuers = new Map(issuers.map((issuer) => [issuer.url, issuer]));
+    this.#now = now;
+  }
+
+  /** Rejects with NOT_AUTHENTICATED, or STATE_UNAVAILABLE while the issuer cannot be asked for its keys. */
+  async verify(token: string): Promise<VerifiedToken> {
+    const jose = await import("jose");
+    const { header, claimed } = readUnverified(jose, token);
+    checkHeader(header);
+    const issuer = this.#issuers.get(typeof claimed.iss === "string" ? claimed.iss : "");
+    if (!issuer) throw refuse("issuer");
+    const keys = await issuer.keys.keys(header.kid);
+    try {
+      const { payload } = await jose.jwtVerify(token, jose.createLocalJWKSet(keys), {
+        algorithms: [...ALGORITHMS],
+        issuer: issuer.url,
+        requiredClaims: ["exp", "aud", "sub"],
+        clockTolerance: LEEWAY_S,
+        currentDate: new Date(this.#now()),
+      });
+      const expiresAt = ((payload.exp ?? 0) + LEEWAY_S) * 1_000;
+      const source = { issuer: issuer.url, tenant: issuer.tenant, claims: issuer.claims };
+      return {
+        principal: principalOfClaims(payload, source, expiresAt),
+        issuer,
+        audiences: audiencesOf(payload),
+        expiresAt,
+      };
+    } catch (error) {
+      throw error instanceof jose.errors.JOSEError ? refuse(reasonOf(error, jose.errors), error) : error;
+    }
+  }
+}
+
+type Jose = typeof import("jose");
+
+function readUnverified(jose: Jose, token: string): { header: JWTHeaderParameters; claimed: JWTPayload } {
+  try {
+    const header = jose.decodeProtectedHeader(token) as JWTHeaderParameters;
+    return { header, claimed: jose.decodeJwt(token) };
+  } catch (error) {
+    throw refuse("malformed", error);
+  }
+}
+
+function checkHeader(header: JWTHeaderParameters): void {
+  if (!ALGORITHMS.some((algorithm) => algorithm === header.alg)) throw refuse("algorithm");
+  if (REFUSED_MEMBERS.some((name) => Object.hasOwn(header, name))) throw refuse("header");
+  if (header.kid !== undefined && typeof header.kid !== "string") throw refuse("header");
+  if (header.typ !== undefined && !TYPES.has(String(header.typ).toLowerCase())) throw refuse("header");
+}
+
+function audiencesOf({ aud }: JWTPayload): readonly string[] {
+  const audiences = typeof aud === "string" ? [aud] : (aud ?? []);
+  if (audiences.length > MAX_AUDIENCES || audiences.some((one) => typeof one !== "string")) throw refuse("claims");
+  return audiences;
+}
+
+function reasonOf(error: Error, { JWTExpired, JWTClaimValidationFailed, ...errors }: Jose["errors"]): Refusal {
+  if (error instanceof JWTExpired) return "expired";
+  if (error instanceof JWTClaimValidationFailed) {
+    if (error.claim === "nbf") return "early";
+    return error.claim === "iss" ? "issuer" : "claims";
+  }
+  if (error instanceof errors.JWSSignatureVerificationFailed) return "signature";
+  if (error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JWKSMultipleMatchingKeys) return "key";
+  if (error instanceof errors.JOSEAlgNotAllowed || error instanceof errors.JOSENotSupported) return "algorithm";
+  return "malformed";
+}

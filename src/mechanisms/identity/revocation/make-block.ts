@@ -1,0 +1,35 @@
+import { createHash } from "node:crypto";
+import type { Block } from "../../../contract/index.ts";
+
+/** A block lives until what it is about is worth nothing any more, and at least this long. */
+export const LEAST_LIFE_MS = 24 * 3_600_000;
+/** What never ends by itself is blocked for this long, and can be blocked again. */
+const LONGEST_LIFE_MS = 10 * 365 * 24 * 3_600_000;
+
+export type BlockOrder = Pick<Block, "subject" | "key" | "reason"> &
+  Partial<Pick<Block, "tenant" | "server" | "protocol" | "primitive" | "until">>;
+
+/** `until` unset: for a switch, until it is switched on again. */
+export function makeBlock(order: BlockOrder, by: string, now: number): Block {
+  const { subject, key, tenant = "", server = "", protocol = "", primitive = "", reason } = order;
+  const least = now + LEAST_LIFE_MS;
+  const until = order.until ?? (subject === "everybody" ? now + LONGEST_LIFE_MS : least);
+  const same = { subject, key, tenant, server, protocol, primitive };
+  return {
+    id: idOf(same),
+    ...same,
+    reason,
+    createdAt: now,
+    createdBy: by,
+    until: Math.min(Math.max(until, least), now + LONGEST_LIFE_MS),
+  };
+}
+
+function idOf(same: Readonly<Record<string, string>>): string {
+  return createHash("sha256")
+    .update(JSON.stringify(Object.values(same)))
+    .digest("base64url")
+    .slice(0, ID_LENGTH);
+}
+
+const ID_LENGTH = 22;

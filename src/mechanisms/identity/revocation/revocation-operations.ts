@@ -1,0 +1,221 @@
+/** Taking back what somebody may, and giving it back. */
+import * as z from "zod";
+import {
+  type AuditEvent,
+  type AuditTrail,
+  type Block,
+  DEFAULT_TENANT,
+  GatewayError,
+  identityOf,
+  type Operation,
+  type Principal,
+} from "../../../contract/index.ts";
+import { operation, schemaOf } from "../../schemas/index.ts";
+import type { BlockList } from "./block-list.ts";
+import { type BlockOrder, makeBlock } from "./make-block.ts";
+import { RefusalNotes } from "./refusal-notes.ts";
+import type { RevocationFeed, SignedRevocations } from "./signed-revocation.ts";
+
+export type RevocationParts = {
+  readonly blocks: BlockList;
+  readonly signed: SignedRevocations;
+  readonly feeds: () => readonly RevocationFeed[];
+  readonly now: () => number;
+  readonly trail: () => AuditTrail;
+};
+
+const PAGE = 1_000;
+const name = z.string().min(1).max(256);
+const scope = { server: name.optional(), protocol: z.enum(["mcp", "a2a"]).optional(), primitive: name.optional() };
+const reason = z.string().max(1_000).default("");
+
+const revocation = z
+  .strictObject({
+    type: z
+      .enum(["client", "user", "principal", "downstream", "everybody"])
+      .describe("Whom: a client token, a user, a principal, a token of a server, or everybody (with `server`)."),
+    hash: name.optional().describe("Of the token (client, downstream), as the gateway writes it; SHA-256, in hex."),
+    id: name.optional().describe("Of the user or principal."),
+    tenant: name.optional().describe("Default: the caller's own; a platform's operator may name another, or `*`."),
+    ...scope,
+    reason,
+    until: z.iso.datetime().optional().describe("When the token is worth nothing any more; at least 24 h from now."),
+  })
+  .describe("Who may not any more, and where.");
+
+type Revocation = z.output<typeof revocation>;
+
+const blockShape = z.object({
+  id: z.string(),
+  type: z.string(),
+  key: z.string(),
+  tenant: z.string(),
+  server: z.string(),
+  protocol: z.string(),
+  primitive: z.string(),
+  reason: z.string(),
+  createdAt: z.string(),
+  createdBy: z.string(),
+  until: z.string(),
+});
+
+export function revocationOperations({ blocks, signed, feeds, now, trail }: RevocationParts): readonly Operation[] {
+  const add = async (order: BlockOrder, by: Principal["id"], tenant: string) => {
+    const block = makeBlock(order, by, now());
+    await blocks.put(block, eventOf("dev.isthmus.revocation.added", block, by, tenant));
+    return { body: shown(block), status: 201 };
+  };
+  const refusals = new RefusalNotes(trail, now);
+  const opened = (jws: string) => {
+    try {
+      return signed.open(jws, feeds());
+    } catch (error) {
+      refusals.note();
+      throw error;
+    }
+  };
+  return [
+    operation({
+      id: "revocations.add",
+      method: "POST",
+      path: "/api/revocations",
+      summary: "Revokes a client's or server's token, a user or a principal, everywhere or in a part.",
+      role: "operator",
+      input: schemaOf(z.strictObject({ body: revocation })),
+      output: schemaOf(blockShape),
+      run: ({ body }, { principal }) => {
+        const own = identityOf(principal).tenant;
+        const tenant = body.tenant ?? own;
+        if (own !== DEFAULT_TENANT && tenant !== own)
+          throw new GatewayError("NOT_ALLOWED", { message: "This is another tenant's." });
+        return add(orderOf(body, tenant), principal.id, own);
+      },
+    }),
+    operation({
+      id: "revocations.addSigned",
+      method: "POST",
+      path: "/api/revocations/signed",
+      summary: "Takes a revocation that a configured feed has signed (JWS, EdDSA or ES256).",
+      role: "anyone",
+      input: schemaOf(z.strictObject({ body: z.strictObject({ jws: z.string().min(1).max(8_192) }) })),
+      output: schemaOf(blockShape),
+      run: async ({ body }) => {
+        const { feed, claims } = opened(body.jws);
+        const { iat: _iat, jti: _jti, aud: _aud, iss: _iss, at: _at, ...said } = claims;
+        const read = revocation.safeParse(said);
+        if (!read.success)
+          throw new GatewayError("BAD_CALL", { message: "The signed revocation says something else than one." });
+        const tenant = read.data.tenant ?? feed.tenants[0] ?? DEFAULT_TENANT;
+        if (!feed.tenants.includes("*") && !feed.tenants.includes(tenant)) {
+          throw new GatewayError("NOT_ALLOWED", { message: "The feed may not speak about this tenant." });
+        }
+        return await add(orderOf(read.data, tenant), `feed:${feed.id}`, tenant === "*" ? DEFAULT_TENANT : tenant);
+      },
+    }),
+    operation({
+      id: "blocks.list",
+      method: "GET",
+      path: "/api/orgs/{orgId}/blocks",
+      summary: "Who is blocked in a tenant, oldest first, in pages of 1000.",
+      role: "viewer",
+      input: schemaOf(
+        z.strictObject({ orgId: name, after: name.optional().describe("The last id of the page before.") }),
+      ),
+      output: schemaOf(z.object({ blocks: z.array(blockShape), total: z.number() })),
+      run: async ({ orgId, after }) => {
+        const all = blocks.list().filter((block) => isOf(block, orgId));
+        const from = after === undefined ? 0 : all.findIndex(({ id }) => id === after) + 1;
+        return { body: { blocks: all.slice(from, from + PAGE).map(shown), total: all.length } };
+      },
+    }),
+    operation({
+      id: "blocks.get",
+      method: "GET",
+      path: "/api/orgs/{orgId}/blocks/{hash}",
+      summary: "One block, by its id or by the hash or name that it is about.",
+      role: "viewer",
+      input: schemaOf(z.strictObject({ orgId: name, hash: name })),
+      output: schemaOf(blockShape),
+      run: async ({ orgId, hash }) => ({ body: shown(found(blocks, orgId, hash)[0]) }),
+    }),
+    operation({
+      id: "blocks.remove",
+      method: "DELETE",
+      path: "/api/orgs/{orgId}/blocks/{hash}",
+      summary: "Lets somebody in again: removes the block of that id, or every one about that hash or name.",
+      role: "operator",
+      input: schemaOf(z.strictObject({ orgId: name, hash: name })),
+      run: async ({ orgId, hash }, { principal }) => {
+        for (const block of found(blocks, orgId, hash)) {
+          await blocks.remove(block.id, eventOf("dev.isthmus.revocation.removed", block, principal.id, orgId));
+        }
+        return {};
+      },
+    }),
+  ];
+}
+
+function orderOf(said: Revocation, tenant: string): BlockOrder {
+  const { type, hash, id, server, protocol, primitive, until } = said;
+  const isToken = type === "client" || type === "downstream";
+  const key = type === "everybody" ? "" : isToken ? hash : id;
+  if (key === undefined) throw wrong(isToken ? "hash" : "id", `${type} needs ${isToken ? "a hash" : "an id"}`);
+  if (type === "everybody" && server === undefined)
+    throw wrong("server", "everybody can be kept from a server, not from everything");
+  return {
+    subject: type === "downstream" ? "upstream" : type,
+    key,
+    tenant: tenant === "*" ? "" : tenant,
+    reason: said.reason,
+    ...(server !== undefined && { server }),
+    ...(protocol !== undefined && { protocol }),
+    ...(primitive !== undefined && { primitive }),
+    ...(until !== undefined && { until: Date.parse(until) }),
+  };
+}
+
+function wrong(field: string, message: string): GatewayError {
+  const problems = [{ path: `/body/${field}`, message }];
+  return new GatewayError("BAD_CALL", {
+    message: `The revocation is not complete: ${message}.`,
+    details: { problems },
+  });
+}
+
+/** Those of the platform's tenant see what holds for all. */
+function isOf({ tenant }: Block, orgId: string): boolean {
+  return tenant === orgId || (tenant === "" && orgId === DEFAULT_TENANT);
+}
+
+function found(blocks: BlockList, orgId: string, hash: string): [Block, ...Block[]] {
+  const [first, ...more] = blocks
+    .list()
+    .filter((block) => isOf(block, orgId) && (block.id === hash || block.key === hash));
+  if (!first) throw new GatewayError("NO_SUCH_TARGET", { message: "There is no such block." });
+  return [first, ...more];
+}
+
+function shown({ subject, createdAt, until, ...same }: Block): z.output<typeof blockShape> {
+  const type = subject === "upstream" ? "downstream" : subject;
+  return { ...same, type, createdAt: new Date(createdAt).toISOString(), until: new Date(until).toISOString() };
+}
+
+function eventOf(type: AuditEvent["type"], block: Block, by: string, tenant: string): AuditEvent {
+  const { subject, key, server, protocol, primitive, reason, until } = block;
+  return {
+    type,
+    tenant,
+    actor: { type: "operator", id: by },
+    target: { server, name: primitive },
+    result: "SUCCESS",
+    details: {
+      block: block.id,
+      subject,
+      key,
+      protocol,
+      reason,
+      of: block.tenant,
+      until: new Date(until).toISOString(),
+    },
+  };
+}

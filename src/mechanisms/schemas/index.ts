@@ -1,0 +1,1 @@
+export { operation, schemaOf } from "./zod-schema.ts";

@@ -1,0 +1,90 @@
+/** The `[gate]` table: which calls wait for somebody to say yes, and whose yes counts. */
+import { homedir } from "node:os";
+import { resolve } from "node:path";
+import * as z from "zod";
+import { EVIDENCE, type Evidence } from "../../contract/index.ts";
+import { type AnchorConfig, type GateMode, PROOF_TYPES, readPublicKey } from "../../mechanisms/approvals/index.ts";
+import { durationMs } from "./amounts.ts";
+import type { Problem } from "./problem.ts";
+
+const anchorSchema = z
+  .strictObject({
+    type: z
+      .enum(PROOF_TYPES)
+      .default("operator_signature")
+      .describe("Who signs: a person's key, a policy engine's, or that of a service which people approve in."),
+    key: z
+      .string()
+      .optional()
+      .describe("The public key: a line `ssh-ed25519 …`, PEM, or a JWK as text. Ed25519 or P-256."),
+    file: z
+      .string()
+      .optional()
+      .describe("Instead of `key`: the file that holds it, read whenever a proof comes. `~/` is the home folder."),
+    issuer: z.string().optional().describe("What `iss` of its proofs must be. Unset: anything."),
+    holders: z
+      .array(z.string())
+      .default([])
+      .describe("Who has the private key, as users or clients of the gateway: it cannot approve what they ask for."),
+    tenants: z.array(z.string()).default([]).describe("Whose calls it may approve. Empty: everybody's."),
+  })
+  .describe("A key whose signature counts as a yes.");
+
+export const gateSchema = z
+  .strictObject({
+    mode: z
+      .enum(["declared", "strict", "open"])
+      .default("declared")
+      .describe(
+        "`declared`: a call waits when its tool says that it does what cannot be taken back. `strict`: also when it says nothing. `open`: tools are flagged, and calls wait only where a rule says so.",
+      ),
+    evidence: z
+      .enum(EVIDENCE)
+      .exclude(["none"])
+      .default("external_proof")
+      .describe(
+        "Whose yes such a call needs at least: the user's before the client (`session_user`), that of an operator whom the gateway knows (`operator`), or a signature by one of the anchors (`external_proof`).",
+      ),
+    hold: durationMs
+      .prefault("45s")
+      .describe("How long a caller is kept waiting before it is told to come back. Clients give up after 60 s."),
+    expiry: durationMs.prefault("300s").describe("How long an approval stays open."),
+    anchors: z.array(anchorSchema).max(64).default([]),
+  })
+  .describe("Approvals of calls that cannot be taken back.");
+
+export type GateConfig = {
+  readonly mode: GateMode;
+  readonly evidence: Evidence;
+  readonly holdMs: number;
+  readonly expiryMs: number;
+  readonly anchors: readonly AnchorConfig[];
+};
+
+/** `folder`: where relative files start. */
+export function shapeGate({ hold, expiry, anchors, ...rest }: z.infer<typeof gateSchema>, folder: string): GateConfig {
+  const shaped = anchors.map((anchor) => ({
+    ...anchor,
+    file: anchor.file === undefined ? undefined : fileOf(anchor.file, folder),
+  }));
+  return { ...rest, holdMs: hold, expiryMs: expiry, anchors: shaped };
+}
+
+function fileOf(named: string, folder: string): string {
+  return named.startsWith("~/") ? resolve(homedir(), named.slice(2)) : resolve(folder, named);
+}
+
+/** What the schema cannot say. */
+export function checkGate({ anchors }: z.infer<typeof gateSchema>): Problem[] {
+  return anchors.flatMap(({ key, file }, index): Problem[] => {
+    const path = ["gate", "anchors", index];
+    if ((key === undefined) === (file === undefined)) return [{ path, text: "expected either `key` or `file`" }];
+    if (key === undefined) return [];
+    try {
+      readPublicKey(key);
+      return [];
+    } catch (error) {
+      return [{ path: [...path, "key"], text: (error as Error).message }];
+    }
+  });
+}

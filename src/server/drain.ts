@@ -1,0 +1,54 @@
+/** How a gateway goes: what runs may end, and what others can go on with is left to them. */
+import { setTimeout as sleep, setImmediate as turn } from "node:timers/promises";
+import type { McpFront } from "../fronts/mcp/index.ts";
+import type { Kernel } from "../kernel/index.ts";
+import type { SessionRegistry } from "../mechanisms/sessions/index.ts";
+import { systemClock } from "./clock.ts";
+import type { HttpServer } from "./http-server.ts";
+import type { Cluster } from "./state/index.ts";
+
+export type DrainedParts = {
+  readonly front: Pick<McpFront, "leave" | "waiting">;
+  readonly http: Pick<HttpServer, "leave" | "stopAccepting" | "closeIdle">;
+  readonly cluster: Cluster | undefined;
+  readonly sessions: Pick<SessionRegistry, "releaseIdle">;
+  readonly kernel: Pick<Kernel, "stats">;
+  readonly drainMs: number;
+};
+
+const POLL_MS = 20;
+const FAREWELL_MS = 1_000;
+const LINGER_MS = 500;
+/** A store that does not answer must not keep the process from stopping. */
+export const HAND_OVER_MS = 2_000;
+
+/** Takes nothing new, lets what runs end for a while, and leaves to others what they can go on with. */
+export async function drain({ front, http, cluster, sessions, kernel, drainMs }: DrainedParts): Promise<void> {
+  const began = systemClock.now();
+  const deadline = began + drainMs;
+  const isRunning = () => kernel.stats().open > front.waiting;
+  /** Calls run here, or elsewhere for clients that are connected here. */
+  const isAtWork = () => isRunning() || (cluster?.hop?.passing ?? 0) > 0;
+  const leaveMore = async () => {
+    await sleep(POLL_MS);
+    if (cluster?.hop) await Promise.race([sessions.releaseIdle(), sleep(HAND_OVER_MS, undefined, { ref: false })]);
+    // Children that others share end here and begin elsewhere as soon as nobody uses them.
+    if (!isRunning()) await cluster?.homes?.leave();
+  };
+  front.leave();
+  http.leave();
+  cluster?.hop?.drain();
+  // Still accepting: whoever balances load must hear from /readyz that it should go elsewhere, and learn with the next
+  // answer that its connection is not to be used again.
+  const farewell = cluster?.hop ? began + FAREWELL_MS : began;
+  while (systemClock.now() < deadline && (isRunning() || systemClock.now() < farewell)) await leaveMore();
+  // What is sent on comes as long as connections are taken: only now can it end. Right after the sockets were looked at,
+  // because a connection that nobody has taken yet is reset, with the request that may be on it.
+  await turn();
+  http.stopAccepting();
+  // Requests are still on their way on connections that were kept.
+  const linger = cluster?.hop ? systemClock.now() + LINGER_MS : began;
+  if (!cluster?.hop) http.closeIdle();
+  while (systemClock.now() < deadline && (isAtWork() || systemClock.now() < linger)) await leaveMore();
+  http.closeIdle();
+}

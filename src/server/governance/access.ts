@@ -1,0 +1,193 @@
+/** Who may see and call what, made of `[access]` and of what operators have set while the gateway runs. */
+import { createHash } from "node:crypto";
+import {
+  type AuditTrail,
+  type Blocks,
+  decodeString,
+  identityOf,
+  joinName,
+  type Operation,
+  type Target,
+} from "../../contract/index.ts";
+import type { StageFactory } from "../../kernel/index.ts";
+import {
+  type AccessPolicy,
+  ANY,
+  accessOperations,
+  compileCondition,
+  type InForce,
+  joinPolicy,
+  LiveAccess,
+  type LivePolicy,
+  type OfferedPrimitive,
+  type Refusal,
+} from "../../mechanisms/access/index.ts";
+import { authorizeStage } from "../../stages/index.ts";
+import { isAuthOn } from "../config/auth-config.ts";
+import type { Config } from "../config/index.ts";
+import type { Ports } from "../extensions.ts";
+import type { LiveParts } from "./live-parts.ts";
+
+export type AccessPorts = Ports & {
+  readonly config: Config;
+  readonly policy: LivePolicy;
+  readonly trail: () => AuditTrail;
+  readonly blocks: () => Blocks | undefined;
+  readonly live: LiveParts;
+  /** Callers may reach something else than before. */
+  readonly onReach: () => void;
+};
+
+export type GovernedAccess = {
+  readonly access: LiveAccess;
+  readonly stage: StageFactory;
+  /** Made when they are asked for. */
+  readonly operations: readonly Operation[];
+  /** Whether a rule may want somebody's yes. */
+  readonly hasRules: () => boolean;
+  /** Stands for everything that is decided by. */
+  readonly version: () => string;
+  apply(config: Config): void;
+  /** After the policy was read. */
+  open(): void;
+  close(): void;
+};
+
+export function createAccess(ports: AccessPorts): GovernedAccess {
+  const { policy, trail, log, timers } = ports;
+  let config = ports.config;
+  let declared = declaredPolicy(config);
+  let digest = digestOf(config);
+  const dottedOf = (target: Target) => dottedName(config, target);
+  const access = new LiveAccess(
+    { timers, now: Date.now, dottedOf, blocks: ports.blocks, onChange: ports.onReach, onRefused: refused },
+    inForce(),
+  );
+  const stage = authorizeStage({ judge: (call) => access.judge(call), conceals: () => config.access.conceal });
+  policy.onChange(takeOver);
+
+  function inForce(): InForce {
+    return {
+      policy: joinPolicy(declared, (kind) => policy.entries(kind)),
+      version: `${policy.version}.${digest}`,
+      conceals: config.access.conceal,
+    };
+  }
+
+  /** What cannot be read stays as it was: nobody may do more because of it. */
+  function takeOver(): void {
+    try {
+      access.use(inForce());
+    } catch (cause) {
+      log.error("what operators have set cannot be understood, the last known policy stays in force", { cause });
+    }
+  }
+
+  /** A call that was never made, because its caller was told that there is no such thing. */
+  function refused({ principal, target, decision, protocol }: Refusal): void {
+    const { source, reason } = decision;
+    const { tenant, user, client } = identityOf(principal);
+    trail().note({
+      type: "TOOL_BLOCKED",
+      tenant,
+      actor: { type: "agent", id: principal.id },
+      target: { server: target.provider, name: target.name },
+      result: "DENIED",
+      details: { user, client, kind: target.kind, protocol, source, reason, concealed: true },
+    });
+  }
+
+  function primitives(): readonly OfferedPrimitive[] {
+    return ports.live.offered().flatMap(({ target, primitive }) => {
+      const { provider: server, kind, name } = target;
+      if (kind === "agent" || kind === "operation") return [];
+      const title = decodeString(primitive.definition.at(["title"]));
+      return [{ server, kind, name, dotted: dottedOf(target), title }];
+    });
+  }
+
+  function targetOf(dotted: string): { readonly server: string; readonly name: string } | undefined {
+    const isOf = ({ segment }: { readonly segment: string }) => segment !== "" && dotted.startsWith(`${segment}.`);
+    const server = config.servers.find(isOf) ?? config.servers.find(({ segment }) => segment === "");
+    return (
+      server && { server: server.id, name: server.segment === "" ? dotted : dotted.slice(server.segment.length + 1) }
+    );
+  }
+
+  const hasBlocks = () => (ports.blocks()?.size ?? 0) > 0;
+
+  return {
+    access,
+    stage: () => (access.isRestrictive || isAuthOn(config.auth) || hasBlocks() ? stage : undefined),
+    get operations() {
+      return accessOperations({ access, policy, trail, now: Date.now, dottedOf, targetOf, primitives });
+    },
+    hasRules: () => access.policy.rules.some(({ effect }) => effect === "confirm"),
+    version: () => access.version,
+    apply(next) {
+      const isSame = digestOf(next) === digest;
+      config = next;
+      if (isSame) return;
+      declared = declaredPolicy(config);
+      digest = digestOf(config);
+      takeOver();
+      tellDefault(ports, config);
+    },
+    open: () => tellDefault(ports, config),
+    close: () => access.close(),
+  };
+}
+
+/** The name in the list of everything. URIs are not made to look like names. */
+function dottedName({ servers }: Pick<Config, "servers">, { provider, kind, name }: Target): string {
+  const segment = servers.find(({ id }) => id === provider)?.segment ?? provider;
+  if (kind === "tool" || kind === "prompt") return joinName(segment, name);
+  return segment === "" ? name : `${segment}.${name}`;
+}
+
+/** Everything of a config that decisions depend on. */
+function digestOf({ access, servers }: Config): string {
+  const known = servers.map(({ id, segment, mgp }) => [id, segment, mgp?.trust_level]);
+  return createHash("sha256")
+    .update(JSON.stringify([access, known]))
+    .digest("base64url")
+    .slice(0, 16);
+}
+
+export function declaredPolicy({ access, servers }: Pick<Config, "access" | "servers">): AccessPolicy {
+  const { defaultPolicy, grants, bindings, exposure, scopes, rules } = access;
+  return {
+    grants: grants.map(({ tenant, agent, server, tool, permission, expires, justification }) => ({
+      tenant,
+      type: tool === undefined ? "server_grant" : "tool_grant",
+      agent,
+      server,
+      tool: tool ?? "",
+      permission,
+      justification,
+      grantedBy: "config",
+      grantedAt: undefined,
+      expiresAt: expires === undefined ? undefined : Date.parse(expires),
+    })),
+    bindings,
+    exposures: exposure.map(({ primitive = "", ...rest }) => ({ ...rest, primitive })),
+    scopes,
+    rules: rules.map(({ when, ...rest }, place) => ({
+      ...rest,
+      id: `access.rules[${place}]`,
+      condition: when === undefined ? undefined : compileCondition(when),
+    })),
+    defaults: [
+      ...(defaultPolicy === undefined ? [] : [{ tenant: ANY, server: ANY, policy: defaultPolicy }]),
+      ...Object.entries(access.servers).map(([server, named]) => ({ tenant: ANY, server, policy: named })),
+    ],
+    sandboxed: new Set(servers.filter(({ mgp }) => mgp?.trust_level === "sandboxed").map(({ id }) => id)),
+  };
+}
+
+function tellDefault({ log }: Ports, { access, auth }: Config): void {
+  const { defaultPolicy } = access;
+  const inForce = defaultPolicy ?? (isAuthOn(auth) ? "opt-in" : "opt-out");
+  const why = defaultPolicy ? "set in [access]" : isAuthOn(auth) ? "callers are authenticated" : "only the local user";
+  log.info("default access policy", { policy: inForce, why });
+}

@@ -1,0 +1,192 @@
+/** Approvals, made of `[gate]`: where they are kept, whose yes counts, and which calls wait. */
+import { createHash } from "node:crypto";
+import type {
+  AuditTrail,
+  Confirmations,
+  HeldCharges,
+  IsHeld,
+  Offer,
+  Operation,
+  Primitive,
+  Target,
+} from "../../contract/index.ts";
+import { untracked } from "../../contract/index.ts";
+import type { StageFactory } from "../../kernel/index.ts";
+import {
+  Anchors,
+  Approvals,
+  ApprovalWatch,
+  approvalOperations,
+  Decider,
+  flagSafety,
+  type Gate,
+  type GateFacts,
+  safetyOf,
+} from "../../mechanisms/approvals/index.ts";
+import { approveStage, gateBefore } from "../../stages/index.ts";
+import { MemoryApprovals } from "../../stores/memory/index.ts";
+import type { GateConfig } from "../config/gate-config.ts";
+import type { Config } from "../config/index.ts";
+import { FileFault, readBounded } from "../config/read-bounded.ts";
+import type { Ports } from "../extensions.ts";
+import type { GatewayState } from "../state/index.ts";
+
+const MAX_KEY_BYTES = 16 * 1024;
+
+export type ApprovalPorts = Ports & {
+  readonly config: Config;
+  readonly state?: GatewayState | undefined;
+  readonly audit?: AuditTrail | undefined;
+  /** Which version of what operators have set decides now. */
+  readonly policyVersion?: () => string;
+  /** What calls take that are made, for those that waited. */
+  readonly charges?: () => HeldCharges | undefined;
+  /** Whether access may say `confirm`: then every call may have to wait. */
+  readonly hasRules: () => boolean;
+};
+
+export type GovernedApprovals = {
+  readonly isHeld: IsHeld;
+  readonly stage: StageFactory;
+  readonly operations: readonly Operation[];
+  readonly confirmations: Confirmations;
+  /** The offers as clients are shown them. `screen`: whoever else looks at them. */
+  flag(offers: readonly Offer[], screen: (offers: readonly Offer[]) => readonly Offer[]): readonly Offer[];
+  /** Whether lists and pipelines must be made anew. */
+  apply(config: Config): boolean;
+  /** The process is about to stop: callers that wait are told to come back. */
+  leave(): void;
+  close(): Promise<void>;
+};
+
+/** Calls of methods that nobody here knows: in strict mode they are not let through by being unknown. */
+const UNKNOWN_METHOD: Omit<Gate, "evidence"> = { reason: "undeclared", capability: "{}" };
+
+export function createApprovals(ports: ApprovalPorts): GovernedApprovals {
+  const { clock, timers, log, meter, state } = ports;
+  let gate = ports.config.gate;
+  let anchors = anchorsOf(gate);
+  let gateVersion = versionOf(gate);
+  const rows = state?.records.approvals ?? new MemoryApprovals();
+  const trail = trailOf();
+  const now = Date.now;
+  // Alone with its stores, a process knows of every decision by itself.
+  const channel = state?.clusterKey === undefined ? undefined : state.shared.channel;
+  const watch = new ApprovalWatch({ rows, channel, timers, log });
+  const approvals = new Approvals({
+    rows,
+    trail,
+    watch,
+    timers,
+    log,
+    meter,
+    now,
+    policyVersion: () => `${ports.policyVersion?.() ?? 0}.${gateVersion}`,
+    ttlMs: () => gate.expiryMs,
+  });
+  const gateway = () => rows.gateway();
+  const decider = new Decider({ approvals, watch, trail, meter, anchors: () => anchors, gateway, now });
+  const facts = async (): Promise<GateFacts> => ({
+    gateway: await gateway(),
+    proofTypes: anchors.types,
+    now: now(),
+  });
+  const charged = ports.charges && { charges: ports.charges };
+  const options = { approvals, decider, watch, clock, timers, now, holdMs: () => gate.holdMs, facts, ...charged };
+  /** The gates of those entries that have one of their own, by their targets. */
+  const gated = new WeakMap<Target, Gate>();
+  /** For tools that declare nothing: one for all of them, so that they share their pipelines. */
+  const byRules = approveStage(options, undefined, undefined);
+  let hasWarned = false;
+
+  function anchorsOf({ anchors: configured }: GateConfig): Anchors {
+    return new Anchors({ anchors: configured, log, read: readKey });
+  }
+
+  /** In memory nothing can be written together with anything else: the record follows. */
+  function trailOf(): AuditTrail {
+    const { audit } = ports;
+    if (state) return audit ?? untracked((changes) => state.records.write(changes));
+    const write = (changes: Parameters<MemoryApprovals["write"]>[0]) => (rows as MemoryApprovals).write(changes);
+    return {
+      note: (event) => audit?.note(event),
+      async commit(event, changes) {
+        const isWritten = await write(changes);
+        if (isWritten) audit?.note(event);
+        return isWritten;
+      },
+    };
+  }
+
+  /** Said once for each config: calls of these tools end in nothing. */
+  function warnAbout(offers: readonly Offer[]): void {
+    const isMute = gate.evidence === "external_proof" && gate.anchors.length === 0;
+    if (!isMute || hasWarned) return;
+    const isGated = ({ definition }: Primitive) => definition.at(["_meta", "x-mcpax-gated"]) === "true";
+    const tool = offers.flatMap(({ kind, primitives }) => (kind === "tool" ? primitives : [])).find(isGated);
+    if (!tool) return;
+    hasWarned = true;
+    log.warn("no gate.anchors: nobody can approve", { tool: tool.name });
+  }
+
+  function gateOf({ kind, definition }: Primitive): Gate | undefined {
+    if (kind === "tool") return safetyOf(definition, gate).gate;
+    const isUnknown = kind === "operation" && gate.mode === "strict";
+    return isUnknown ? { ...UNKNOWN_METHOD, evidence: gate.evidence } : undefined;
+  }
+
+  return {
+    stage({ name, target, primitive }) {
+      const found = gateOf(primitive);
+      if (!found) {
+        gated.delete(target);
+        return ports.hasRules() ? byRules : undefined;
+      }
+      gated.set(target, found);
+      return approveStage(options, primitive.kind === "tool" ? name : undefined, found);
+    },
+    isHeld: (call) => gateBefore(call, gated.get(call.target)) !== undefined,
+    get operations() {
+      return approvalOperations({ approvals, decider, facts });
+    },
+    confirmations: decider,
+    flag(offers, screen) {
+      const flagged = flagSafety(offers, gate, screen);
+      warnAbout(flagged);
+      return flagged;
+    },
+    apply(config) {
+      const version = versionOf(config.gate);
+      const isOther = version !== gateVersion;
+      gate = config.gate;
+      if (isOther) {
+        anchors = anchorsOf(gate);
+        gateVersion = version;
+        hasWarned = false;
+      }
+      return isOther;
+    },
+    leave: () => watch.leave(),
+    async close() {
+      approvals.close();
+      await watch.close();
+    },
+  };
+}
+
+/** Approvals that were asked for under other rules are worth nothing: this tells them apart, also after a restart. */
+function versionOf({ mode, evidence, anchors }: GateConfig): string {
+  return createHash("sha256")
+    .update(JSON.stringify([mode, evidence, anchors]))
+    .digest("base64url")
+    .slice(0, 16);
+}
+
+function readKey(file: string): string | undefined {
+  try {
+    return readBounded(file, MAX_KEY_BYTES).toString("utf8");
+  } catch (error) {
+    if (error instanceof FileFault) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,181 @@
+/**
+ * Who calls, what they may, how much, and who said yes: every mechanism of it, put together. Each has a file beside this one
+ * that makes it of its part of the config; what one needs of another is in `GovernancePorts`.
+ */
+import type {
+  Access,
+  AuditTrail,
+  Blocks,
+  GatewayError,
+  HttpRequest,
+  Operation,
+  Principal,
+} from "../../contract/index.ts";
+import type { StageFactory } from "../../kernel/index.ts";
+import { LivePolicy, MemoryPolicy } from "../../mechanisms/access/index.ts";
+import { isAuthOn } from "../config/auth-config.ts";
+import type { Config } from "../config/index.ts";
+import type { Ports } from "../extensions.ts";
+import type { GatewayState } from "../state/index.ts";
+import { createAccess } from "./access.ts";
+import { AddedByOperators } from "./added-by-operators.ts";
+import { createApprovals, type GovernedApprovals } from "./approvals.ts";
+import { createAudit } from "./audit.ts";
+import { createIdentity, type IdentityParts } from "./identity.ts";
+import { createLimits, type GovernedLimits } from "./limits.ts";
+import type { LiveParts } from "./live-parts.ts";
+import { createOwnOperations } from "./operations.ts";
+import { createRevocation } from "./revocation.ts";
+import { joinFeeds, toldTrail } from "./told-trail.ts";
+import { createVault, type GovernedVault } from "./vault.ts";
+
+export type GovernancePorts = Ports & {
+  readonly config: Config;
+  /** Where it is kept; unset: in memory, until the process ends. */
+  readonly state?: GatewayState | undefined;
+  /** What the stages are chosen by has changed. */
+  readonly onChange: () => void;
+  /** Callers may reach something else than before. */
+  readonly onReach: () => void;
+  /** What lives in this process; nothing of it is used before `open`. */
+  readonly live: LiveParts;
+};
+
+/** Finds out who sends a request. Rejects, or throws, with NOT_AUTHENTICATED. */
+export interface Authenticator {
+  authenticate(request: HttpRequest): Principal | Promise<Principal>;
+  /** The lines of an answer that says how to authenticate: status 401, or 403 for a scope that is missing. */
+  challenge(request: HttpRequest, error: unknown): string;
+  /** The same for a call that was refused; "" where another token would not help. */
+  stepUp(request: HttpRequest, error: GatewayError): string;
+  /** What clients are told about an endpoint before they are known, by RFC 9728. */
+  metadata(request: HttpRequest, path: string): object;
+}
+
+export type Governance = {
+  /** Unset: everybody who can connect is the local user. */
+  readonly authenticator?: Authenticator;
+  /** Unset: everybody may see everything. */
+  readonly access?: Access;
+  readonly audit?: AuditTrail;
+  /** Who may not any more; asked before any other rule. */
+  readonly blocks: Blocks;
+  readonly approvals: GovernedApprovals;
+  readonly limits: GovernedLimits;
+  readonly vault: GovernedVault;
+  /** Before the ledger: audit, authorize. */
+  readonly judging: readonly StageFactory[];
+  /** After it: limit, approve. */
+  readonly releasing: readonly StageFactory[];
+  readonly operations: readonly Operation[];
+  /** Another config is in force. */
+  apply(config: Config): void;
+  /** A server was reached, or lost. */
+  serverChanged(id: string, isReached: boolean, status: string): void;
+  /** The config is followed from now on: what operators have added to it is taken over. */
+  followed(): void;
+  open(): Promise<void>;
+  close(): Promise<void>;
+};
+
+export function createGovernance(ports: GovernancePorts): Governance {
+  const { config, state, live, log } = ports;
+  const memory = new MemoryPolicy();
+  const audit = createAudit({ ...ports, write: (changes) => memory.write(changes) });
+  const told = toldTrail(audit.trail);
+  const trail = () => told.trail;
+  const policy = new LivePolicy({ ...ports, rows: state?.records.policy ?? memory, channel: state?.shared.channel });
+  const revocation = createRevocation({
+    ...ports,
+    trail,
+    policy,
+    revokers: () => [vault],
+    onChange() {
+      identity.authenticator?.forgetAll();
+      ports.onReach();
+    },
+  });
+  const identity: IdentityParts = createIdentity({
+    ...ports,
+    audit: told.trail,
+    blocks: revocation.blocks,
+    onProven: (principal, token) => vault.onProven(principal, token),
+  });
+  const vault: GovernedVault = createVault({ ...ports, audit: told.trail, blocks: revocation.blocks });
+  const added = new AddedByOperators(policy, live, log);
+  const access = createAccess({ ...ports, policy, trail, blocks: () => revocation.blocks });
+  const own = createOwnOperations({ ...ports, trail, feed: joinFeeds(told.feed, audit.calls), added });
+  const approvals = createApprovals({
+    ...ports,
+    audit: told.trail,
+    policyVersion: () => access.version(),
+    hasRules: () => access.hasRules(),
+    charges: () => limits.held,
+  });
+  const limits: GovernedLimits = createLimits({
+    ...ports,
+    policy,
+    trail,
+    member: live.member,
+    isHeld: (call) => approvals.isHeld(call),
+  });
+  // Made when the first one is asked for: most gateways that start serve none for a while, and it takes milliseconds.
+  let operations: readonly Operation[] | undefined;
+  return {
+    ...(identity.authenticator && { authenticator: identity.authenticator }),
+    audit: told.trail,
+    access: access.access,
+    approvals,
+    blocks: revocation.blocks,
+    judging: [audit.around([access.stage, limits.stage, approvals.stage, () => limits.ledger]), access.stage],
+    limits,
+    vault,
+    releasing: [limits.stage, approvals.stage],
+    get operations() {
+      operations ??= [
+        ...own.operations,
+        ...identity.operations,
+        ...revocation.operations,
+        ...approvals.operations,
+        ...limits.operations,
+        ...access.operations,
+        ...audit.operations,
+      ];
+      return operations;
+    },
+    serverChanged: audit.serverChanged,
+    apply(next) {
+      audit.apply(next);
+      revocation.apply(next);
+      vault.apply(next);
+      limits.apply(next);
+      access.apply(next);
+      if (approvals.apply(next)) ports.onChange();
+    },
+    followed: () => void added.takeOver(),
+    async open() {
+      identity.open();
+      await audit.open();
+      // Nobody is served by another policy than the one that was set, not even for a moment.
+      await policy.open();
+      access.open();
+      const opening = Promise.all([revocation.open(), own.open(), limits.open(), vault.open()]);
+      // Where nobody is asked who they are, a start need not wait for what only callers of others can be kept from.
+      if (isAuthOn(config.auth) || state?.clusterKey !== undefined) await opening;
+      else opening.catch((cause: unknown) => log.error("what operators have set could not be read", { cause }));
+    },
+    async close() {
+      identity.close();
+      access.close();
+      await Promise.all([
+        own.close(),
+        revocation.close(),
+        approvals.close(),
+        limits.close(),
+        vault.close(),
+        policy.close(),
+      ]);
+      await audit.close();
+    },
+  };
+}

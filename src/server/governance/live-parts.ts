@@ -1,0 +1,24 @@
+import type { Channel, Entry, Principal, Run } from "../../contract/index.ts";
+import type { SessionRegistry } from "../../mechanisms/sessions/index.ts";
+import type { RecentCalls } from "../../stages/index.ts";
+import type { Config, ConfigSource } from "../config/index.ts";
+import type { ServerSummary } from "../gateway.ts";
+
+/** What lives in this process, as far as operators look at it and end it. */
+export type LiveParts = {
+  readonly sessions: Pick<SessionRegistry, "list" | "endWhere" | "finish">;
+  readonly recent: Pick<RecentCalls, "list" | "find">;
+  readonly runs: () => readonly Run[];
+  readonly servers: () => readonly ServerSummary[];
+  /** Every primitive that is offered now. */
+  readonly offered: () => readonly Entry[];
+  readonly config: () => Config;
+  /** Where the config comes from, and how to take it over again; undefined: it never changes. */
+  readonly following: () => { readonly source: ConfigSource; reload(): Promise<void> } | undefined;
+  /** How this process is known to the others; "" where there are none. */
+  readonly member: () => string;
+  /** Where the others hear; undefined: there are none. */
+  readonly channel?: Channel | undefined;
+  /** Ends the streams of these callers that belong to no session and no call. */
+  readonly dropStreams: (isMeant: (principal: Principal) => boolean) => void;
+};

@@ -1,0 +1,102 @@
+/** What was given is taken back: the block list, who hears of it, and what ends here because of it. */
+import { createPublicKey } from "node:crypto";
+import type { AuditTrail, Block, Operation, Principal, TokenRevoker } from "../../contract/index.ts";
+import type { LivePolicy } from "../../mechanisms/access/index.ts";
+import {
+  BlockList,
+  type RevocationFeed,
+  revocationOperations,
+  SignedRevocations,
+} from "../../mechanisms/identity/revocation/index.ts";
+import type { Config } from "../config/index.ts";
+import type { Ports } from "../extensions.ts";
+import type { GatewayState } from "../state/index.ts";
+import type { LiveParts } from "./live-parts.ts";
+import { endSwitchedOff, watchSwitches } from "./switched-off.ts";
+
+export type RevocationOptions = Ports & {
+  readonly config: Config;
+  readonly state?: GatewayState | undefined;
+  readonly live: LiveParts;
+  readonly trail: () => AuditTrail;
+  readonly policy: LivePolicy;
+  /** What was kept of somebody is forgotten, and taken back where it was issued. */
+  readonly revokers: () => readonly TokenRevoker[];
+  /** Hears that somebody is blocked, or is not any more. */
+  readonly onChange: () => void;
+};
+
+export type Revocation = {
+  readonly blocks: BlockList;
+  readonly operations: readonly Operation[];
+  apply(config: Config): void;
+  open(): Promise<void>;
+  close(): Promise<void>;
+};
+
+export function createRevocation(options: RevocationOptions): Revocation {
+  const { state, live, log } = options;
+  let feeds = feedsOf(options.config);
+  const blocks: BlockList = new BlockList({
+    ...options,
+    now: Date.now,
+    rows: state?.records.blocks,
+    channel: state?.shared.channel,
+    onChange: options.onChange,
+    onBlocked: (fresh) => {
+      endBlocked(blocks, live);
+      for (const block of fresh) {
+        log.info("revoked", { block: block.id, subject: block.subject, server: block.server, reason: block.reason });
+        revokeTokens(block);
+      }
+    },
+  });
+  function revokeTokens(block: Block): void {
+    // What is left of the server needs them.
+    if (block.primitive !== "") return;
+    for (const revoker of options.revokers()) {
+      revoker
+        .revokeTokensOf(block)
+        .catch((cause: unknown) => log.warn("tokens could not be revoked", { block: block.id, cause }));
+    }
+  }
+  watchSwitches(options.policy, (block) => {
+    endSwitchedOff(block, live);
+    revokeTokens(block);
+  });
+  const signed = new SignedRevocations(Date.now);
+  return {
+    blocks,
+    get operations() {
+      return revocationOperations({ blocks, signed, feeds: () => feeds, now: Date.now, trail: options.trail });
+    },
+    apply(config) {
+      feeds = feedsOf(config);
+    },
+    open: () => blocks.open(),
+    close: () => blocks.close(),
+  };
+}
+
+function feedsOf(config: Config): readonly RevocationFeed[] {
+  return config.auth.revocationFeeds.map(({ id, keys, tenants, audience }) => ({
+    id,
+    keys: keys.map((key) => createPublicKey(key)),
+    tenants,
+    audience,
+  }));
+}
+
+/** Sessions, streams and calls of whoever is blocked. */
+function endBlocked(blocks: BlockList, { sessions, runs, dropStreams }: LiveParts): void {
+  const reason = "the caller's access was revoked";
+  const isRevoked = (principal: Principal) => blocks.isRevoked(principal) !== undefined;
+  for (const run of runs()) {
+    const { principal, target, origin } = run.call;
+    const isMeant = (name: string): Block | undefined =>
+      blocks.isBlocked(principal, target.provider, origin.front, name);
+    if (isMeant(target.name) ?? isMeant(`${target.provider}.${target.name}`)) run.cancel(reason);
+  }
+  sessions.endWhere(({ principal, catalog }) => blocks.isBlocked(principal, catalog, "mcp", "") !== undefined, reason);
+  dropStreams(isRevoked);
+}

@@ -1,0 +1,54 @@
+/** What operators switch off by an exposure ends like what is revoked: calls, sessions, and the tokens for it. */
+import { type Block, identityOf, matchesPattern, type PolicyEntry, type Principal } from "../../contract/index.ts";
+import type { LivePolicy } from "../../mechanisms/access/index.ts";
+import { makeBlock } from "../../mechanisms/identity/revocation/index.ts";
+import type { LiveParts } from "./live-parts.ts";
+
+type Switch = {
+  readonly server: string;
+  readonly protocol: string;
+  readonly primitive: string;
+  readonly enabled: boolean;
+};
+
+const ANY = "*";
+
+/** Tells of each switch that was not off before. What is off at the start has nothing to end. */
+export function watchSwitches(policy: LivePolicy, onOff: (block: Block) => void): void {
+  let known: ReadonlySet<string> | undefined;
+  policy.onChange(() => {
+    const off = policy.entries("exposure").flatMap(blockOf);
+    const before = known;
+    known = new Set(off.map(({ id }) => id));
+    if (before) for (const block of off) if (!before.has(block.id)) onOff(block);
+  });
+}
+
+function blockOf({ tenant, value, updatedAt, updatedBy }: PolicyEntry): Block[] {
+  const { server, protocol, primitive, enabled } = JSON.parse(value) as Switch;
+  if (enabled) return [];
+  const plain = (text: string) => (text === ANY ? "" : text);
+  const scope = { tenant: plain(tenant), server: plain(server), protocol: plain(protocol), primitive };
+  return [makeBlock({ subject: "everybody", key: "", reason: "switched off", ...scope }, updatedBy, updatedAt)];
+}
+
+export function endSwitchedOff(block: Block, { sessions, runs }: LiveParts): void {
+  const { tenant, server, protocol, primitive } = block;
+  const isOf = (principal: Principal) => tenant === "" || identityOf(principal).tenant === tenant;
+  const isAt = (provider: string, front: string) =>
+    (server === "" || server === provider) && (protocol === "" || protocol === front);
+  const isNamed = (provider: string, name: string) =>
+    primitive === "" || matchesPattern(primitive, name) || matchesPattern(primitive, `${provider}.${name}`);
+  for (const run of runs()) {
+    const { principal, target, origin } = run.call;
+    const isMeant = isOf(principal) && isAt(target.provider, origin.front) && isNamed(target.provider, target.name);
+    if (isMeant) run.cancel(SWITCHED_OFF);
+  }
+  if (primitive !== "") return;
+  sessions.endWhere(
+    ({ principal, catalog }) => catalog !== "" && isOf(principal) && isAt(catalog, "mcp"),
+    SWITCHED_OFF,
+  );
+}
+
+const SWITCHED_OFF = "it was switched off";

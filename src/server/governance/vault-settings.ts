@@ -1,0 +1,107 @@
+/** What the vault is told, made of the config and of what the gateway has. */
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import type { Block, KeyProvider, UpstreamTokenFilter } from "../../contract/index.ts";
+import { fleetingKeys, openKeyFile, rotateKeyFile, wrappingKeys } from "../../mechanisms/vault/index.ts";
+import type { OAuthSettings, TokenPair } from "../../mechanisms/vault/upstream-oauth/index.ts";
+import type { Config, ListenAddress, ServerConfig } from "../config/index.ts";
+import type { GatewayState } from "../state/index.ts";
+
+const KEY_FILE = "vault.keys";
+
+/** Keys that the operator wrote, else what several processes have in common, else a file of this machine's. */
+export async function openKeys({ vault, gateway }: Config, state: GatewayState | undefined): Promise<KeyProvider> {
+  const [newest, ...older] = vault.keys.map((key) => Buffer.from(key.reveal(), "utf8"));
+  if (newest) return wrappingKeys([newest, ...older]);
+  if (state?.clusterKey !== undefined) return wrappingKeys([Buffer.from(state.clusterKey, "utf8")]);
+  if (!state || gateway.state === undefined) return fleetingKeys();
+  return await openKeyFile(join(gateway.state, KEY_FILE));
+}
+
+/** Tried again where it failed. */
+export function onceOf<Result>(work: () => Promise<Result>): () => Promise<Result> {
+  let done: Promise<Result> | undefined;
+  return () => {
+    done ??= work().catch((error: unknown) => {
+      done = undefined;
+      throw error;
+    });
+    return done;
+  };
+}
+
+/** Where browsers reach this gateway, without a slash at the end. */
+export function baseUrl({ vault, auth, gateway }: Config, listen: ListenAddress): string {
+  if (vault.publicUrl !== undefined) return vault.publicUrl;
+  if (auth.resource !== undefined) return new URL(auth.resource).origin;
+  const host = listen.host.includes(":") ? `[${listen.host}]` : listen.host;
+  return `${gateway.tls ? "https" : "http"}://${host}:${listen.port}`;
+}
+
+export function settingsOf(
+  { id, url = "" }: ServerConfig,
+  { type, scopes, issuer, audience, secrets, clientMetadataUrl }: NonNullable<ServerConfig["auth"]>,
+  ownDocument: string | undefined,
+): OAuthSettings {
+  const { clientId, clientSecret, privateKey } = secrets;
+  return {
+    server: id,
+    url: new URL(url),
+    type,
+    scopes,
+    issuer,
+    audience,
+    metadataUrl: clientMetadataUrl ?? ownDocument,
+    clientId: clientId?.reveal(),
+    clientSecret: clientSecret?.reveal(),
+    privateKey: privateKey?.reveal(),
+  };
+}
+
+/** Issuers read it only where everybody can. */
+export function ownDocument(base: string): string | undefined {
+  return base.startsWith("https:") ? `${base}/oauth/client.json` : undefined;
+}
+
+export function isLoopbackHost(host: string): boolean {
+  return host === "localhost" || host === "[::1]" || /^127(?:\.\d{1,3}){3}$/.test(host);
+}
+
+/** Which tokens a block is about; undefined: about none. */
+export function tokensOf({
+  subject,
+  key,
+  tenant,
+  server,
+}: Block): { readonly filter: UpstreamTokenFilter; readonly isMeant: (pair: TokenPair) => boolean } | undefined {
+  const scope = { ...(tenant !== "" && { tenant }), ...(server !== "" && { server }) };
+  const all = () => true;
+  switch (subject) {
+    case "client":
+      return { filter: { ...scope, client: key }, isMeant: all };
+    case "user":
+      return { filter: { ...scope, user: key }, isMeant: all };
+    case "upstream": {
+      const isMeant = ({ accessToken }: TokenPair) => createHash("sha256").update(accessToken).digest("hex") === key;
+      return { filter: scope, isMeant };
+    }
+    case "everybody":
+      return server === "" ? undefined : { filter: scope, isMeant: all };
+    case "principal":
+      return { filter: { ...scope, principal: key }, isMeant: all };
+  }
+}
+
+/** Another key for the file of this machine; or why there is no such file. */
+export async function rotateVaultKeys({
+  vault,
+  gateway,
+  state,
+}: Config): Promise<{ readonly file: string; readonly keys: number } | { readonly problem: string }> {
+  if (vault.keys.length > 0)
+    return { problem: "the keys are in [vault] keys: put the new one there, before the others" };
+  if (state.shared.kind === "redis") return { problem: "several processes share their keys: set [vault] keys" };
+  if (gateway.state === undefined) return { problem: 'without a config nothing is kept; "isthmus add" makes one' };
+  const file = join(gateway.state, KEY_FILE);
+  return { file, keys: await rotateKeyFile(file) };
+}

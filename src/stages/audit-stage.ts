@@ -1,0 +1,189 @@
+/** Puts every call on the trail when it ends, however it ends, before anybody hears of the end. */
+import {
+  type Call,
+  type CallEvent,
+  type Clock,
+  type Entry,
+  GatewayError,
+  type Out,
+  type Stage,
+} from "../contract/index.ts";
+import {
+  argumentFacts,
+  type CallLines,
+  type CallOutcome,
+  type CaptureRule,
+  type Held,
+  type LiveCallFeed,
+  type Trail,
+  traceIdOf,
+  verdictOf,
+} from "../mechanisms/audit/index.ts";
+
+export type AuditStageOptions = {
+  readonly trail: Pick<Trail, "noteEntry" | "noteThen" | "nextId" | "isFull">;
+  readonly lines: CallLines;
+  readonly feed: LiveCallFeed;
+  readonly clock: Clock;
+  /** What to add to the clock for everybody's time. */
+  readonly epoch: number;
+  /** Whether calls that nobody refused are put on it, too. */
+  readonly hasPlain: boolean;
+  /** Whether the arguments of such calls are digested. */
+  readonly hasDigest: boolean;
+  readonly capture: readonly CaptureRule[];
+  /** Whether a call is refused that could not be put on the trail. */
+  readonly refusesWhenFull: boolean;
+};
+
+export type AuditStage = {
+  /** Knows what is called, and is the same for everything. */
+  readonly of: (entry: Entry) => Stage;
+};
+
+export function auditStage(options: AuditStageOptions): AuditStage {
+  const { trail, lines, feed, clock, epoch, refusesWhenFull } = options;
+
+  const stage: Stage = async function audit(call, out, next) {
+    // It speaks about another call, which is on the trail by itself.
+    if (call.resumes !== undefined) return await next(call, out);
+    if (refusesWhenFull && trail.isFull) throw new GatewayError("STATE_UNAVAILABLE", { message: FULL });
+    if (feed.isWatched) feed.started(call, epoch + clock.now());
+    const audited = new AuditedCall(call, out, options);
+    try {
+      await next(call, audited);
+      if (audited.isHeld) await audited.released;
+    } catch (error) {
+      audited.threw(error);
+      throw error;
+    }
+  };
+
+  return {
+    of(entry) {
+      lines.know(entry.target, entry.primitive);
+      return stage;
+    },
+  };
+}
+
+const FULL = "The audit trail is full, and no call is made that cannot be recorded.";
+
+/** Watches a call for its end. */
+class AuditedCall implements Out, Held {
+  readonly #call: Call;
+  readonly #out: Out;
+  readonly #options: AuditStageOptions;
+  readonly #startedAt: number;
+  #bytesOut = 0;
+  #isOver = false;
+  #end: CallEvent | undefined;
+  /** Resolves when its end is out. */
+  released: Promise<void> | undefined;
+
+  constructor(call: Call, out: Out, options: AuditStageOptions) {
+    this.#call = call;
+    this.#out = out;
+    this.#options = options;
+    this.#startedAt = options.clock.now();
+  }
+
+  write(event: CallEvent): boolean {
+    if (event.type === "end") {
+      this.#bytesOut += event.payload.text.length;
+      if (this.#over(this.#codeOf(event), event, undefined, event.outcome === "task")) return true;
+    } else if (event.type === "error") {
+      if (this.#over(event.error.code, event, event.error)) return true;
+    } else if (event.type === "chunk" || event.type === "artifact") this.#bytesOut += event.payload.text.length;
+    return this.#out.write(event);
+  }
+
+  get isHeld(): boolean {
+    return this.#end !== undefined;
+  }
+
+  /** Its event is safe: whoever waits for the end may hear of it. */
+  release(): void {
+    const end = this.#end;
+    this.#end = undefined;
+    if (end) this.#out.write(end);
+  }
+
+  ready(): Promise<void> {
+    return this.#out.ready();
+  }
+
+  /** A stage, or the kernel, did not let it through. */
+  threw(thrown: unknown): void {
+    const error = GatewayError.from(thrown);
+    this.#over(error.code, undefined, error);
+  }
+
+  #codeOf(event: CallEvent & { type: "end" }): string {
+    if (event.outcome === "fault") return "fault";
+    if (this.#call.verb !== "call" || event.outcome !== "result") return "ok";
+    const { payload } = event;
+    return payload.text.includes('"isError"') && payload.at(["isError"]) === "true" ? "tool_error" : "ok";
+  }
+
+  /**
+   * `end`: what its caller hears of it; unset: that comes from elsewhere. True: it is given on as soon as the call is on the
+   * trail, which may be now.
+   */
+  #over(code: string, end: CallEvent | undefined, error?: GatewayError, isTask = false): boolean {
+    if (this.#isOver) return false;
+    this.#isOver = true;
+    const { hasPlain, feed, clock, epoch } = this.#options;
+    const isRefused = verdictOf(code).type === "TOOL_BLOCKED";
+    if (!hasPlain && !isRefused && !feed.isWatched) return false;
+    const { timing } = this.#call;
+    const repeats = timing?.repeats ?? 0;
+    const now = clock.now();
+    const outcome: CallOutcome = {
+      code,
+      durationMs: now - this.#startedAt,
+      bytesOut: this.#bytesOut,
+      attempt: repeats + 1,
+      isCached: code === "ok" && timing?.sentAt === 0,
+      ...(error && aboutError(error)),
+      ...(isTask && { isTask }),
+    };
+    const at = Math.floor(epoch + now);
+    const traceId = traceIdOf(this.#call);
+    if (feed.isWatched) feed.finished(this.#call, at, traceId, outcome);
+    if (!hasPlain && !isRefused) return false;
+    this.#note(outcome, end, { at, traceId, repeats });
+    return end !== undefined;
+  }
+
+  /** One event for each try; all but the last were lost with their provider. */
+  #note(outcome: CallOutcome, end: CallEvent | undefined, { at, traceId, repeats }: Noting): void {
+    const { trail, lines, hasDigest, capture } = this.#options;
+    const call = this.#call;
+    let first: string | undefined;
+    for (let attempt = 1; attempt <= repeats; attempt++) {
+      const id = trail.nextId();
+      const retryOf = first !== undefined && { retryOf: first };
+      const lost = { ...outcome, code: "OUTCOME_UNKNOWN", attempt, bytesOut: 0, ...retryOf };
+      trail.noteEntry(lines.entry(call, lost, { at, id, traceId }));
+      first ??= id;
+    }
+    const isWanted = hasDigest || capture.length > 0 || verdictOf(outcome.code).type === "TOOL_BLOCKED";
+    const facts = isWanted ? argumentFacts(call, capture) : undefined;
+    const last = first === undefined ? outcome : { ...outcome, retryOf: first };
+    const entry = lines.entry(call, last, { at, id: trail.nextId(), traceId }, facts);
+    if (!end) return trail.noteEntry(entry);
+    this.#end = end;
+    this.released = trail.noteThen(entry, this);
+  }
+}
+
+type Noting = { readonly at: number; readonly traceId: string; readonly repeats: number };
+
+function aboutError({ details, cause }: GatewayError): Pick<CallOutcome, "limit" | "exception" | "source"> {
+  return {
+    ...(typeof details.level === "string" && { limit: details.level }),
+    ...(typeof details.source === "string" && { source: details.source }),
+    ...(cause instanceof Error && { exception: cause.name }),
+  };
+}

@@ -1,0 +1,57 @@
+import { expect, test } from "vitest";
+import { ManualTime } from "../../../tests/kit/manual-time.ts";
+import { type Debit, LIMIT_LEVELS } from "../../contract/index.ts";
+import { MemoryCounters } from "./memory-counters.ts";
+
+function rig(maxBuckets: number) {
+  const clock = new ManualTime();
+  const counters = new MemoryCounters({ clock, isAlive: () => true, maxBuckets });
+  const bucket = (key: string): Debit => ({
+    key,
+    level: "user",
+    capacity: 1,
+    refill: 1,
+    periodMs: 60_000,
+    ttlMs: 60_000,
+  });
+  return { clock, counters, take: (key: string) => counters.take({ call: "c", member: "m", debits: [bucket(key)] }) };
+}
+
+test("no more buckets are remembered than may be, and those go first that were not used for longest", () => {
+  const { clock, counters, take } = rig(3);
+  for (const key of ["a", "b", "c"]) take(key);
+  clock.advance(60_000);
+  expect(take("a")).toBeUndefined();
+  for (const key of ["d", "e"]) take(key);
+  expect(counters.size).toBe(3);
+  expect(take("a")).toMatchObject({ type: "limited" });
+});
+
+test("a bucket that is full again takes no room once others come", () => {
+  const { clock, counters, take } = rig(1_000);
+  for (let index = 0; index < 100; index++) take(`k${index}`);
+  expect(counters.size).toBe(100);
+  clock.advance(120_000);
+  take("new");
+  expect(counters.size).toBe(1);
+});
+
+test("what is refused is not remembered", () => {
+  const { counters } = rig(10);
+  const slots = [{ key: "p", level: "user" as const, max: 0 }];
+  const debits: Debit[] = [{ key: "x", level: "user", capacity: 1, refill: 0, periodMs: 1, ttlMs: 1_000 }];
+  expect(counters.take({ call: "c", member: "m", debits, slots })).toMatchObject({ of: "places" });
+  expect(counters.size).toBe(0);
+});
+
+test("of all that are empty, the one of the most special level is named, and nothing is taken of the others [AP-150] [AP-151]", () => {
+  const counters = new MemoryCounters({ clock: new ManualTime(), isAlive: () => true });
+  const debits = LIMIT_LEVELS.map(
+    (level): Debit => ({ key: level, level, capacity: 1, refill: 0, periodMs: 1, ttlMs: 1_000 }),
+  );
+  const take = (some: readonly Debit[]) => counters.take({ call: "c", member: "m", debits: some });
+  for (const debit of debits.toReversed()) {
+    expect(take([debit])).toBeUndefined();
+    expect(take(debits)).toMatchObject({ type: "limited", level: debit.level });
+  }
+});

@@ -1,0 +1,97 @@
+/** Calls before a gate: a kernel whose one tool waits for approvals over memory, on a clock that stands still. */
+import {
+  type Approval,
+  type CallEvent,
+  type CallOrder,
+  type Evidence,
+  payload,
+  type Reader,
+  type Run,
+} from "../../src/contract/index.ts";
+import type { Gate } from "../../src/mechanisms/approvals/index.ts";
+import { approveStage } from "../../src/stages/index.ts";
+import { ApprovalRig, person } from "./approval-rig.ts";
+import { ScriptedProvider } from "./scripted-provider.ts";
+import { type TestKernel, testKernel } from "./test-kernel.ts";
+
+export class Seen implements Reader {
+  readonly keeps = false;
+  readonly events: CallEvent[] = [];
+
+  take(event: CallEvent): boolean {
+    this.events.push(event);
+    return true;
+  }
+
+  of<Type extends CallEvent["type"]>(type: Type): (CallEvent & { type: Type })[] {
+    return this.events.filter((event): event is CallEvent & { type: Type } => event.type === type);
+  }
+
+  get error() {
+    return this.of("error")[0]?.error;
+  }
+}
+
+export const settle = () => new Promise(setImmediate);
+
+export class HeldRig {
+  readonly rig = new ApprovalRig();
+  readonly provider = new ScriptedProvider("plant", ["open"]);
+  kernel!: TestKernel;
+
+  /** `evidence`: what the tool's own gate needs; unset: it has none. */
+  static async make(evidence?: Evidence): Promise<HeldRig> {
+    const held = new HeldRig();
+    const gate: Gate | undefined = evidence && {
+      reason: "irreversible_mutable",
+      evidence,
+      capability: '{"mutable":true}',
+    };
+    const stage = approveStage(held.options, gate && "plant.open", gate);
+    const { time } = held.rig;
+    held.kernel = await testKernel([held.provider], {
+      stages: [() => stage],
+      clock: time,
+      timers: time,
+      timeoutMs: 10_000,
+    });
+    return held;
+  }
+
+  get options() {
+    const { approvals, decider, watch, time, rows } = this.rig;
+    const now = () => time.now();
+    const facts = async () => ({
+      gateway: await rows.gateway(),
+      proofTypes: ["operator_signature"] as const,
+      now: now(),
+    });
+    return { approvals, decider, watch, clock: time, timers: time, now, holdMs: () => 45_000, facts };
+  }
+
+  start(args: string, more: Partial<CallOrder> = {}): { seen: Seen; run: Run } {
+    const seen = new Seen();
+    const input = payload(`{"name":"open","arguments":${args}}`);
+    const order: CallOrder = { ...this.kernel.order("plant.open"), principal: person("agent"), input, ...more };
+    return { seen, run: this.kernel.kernel.runs.start(order, seen) };
+  }
+
+  /** What reached the server. */
+  get made() {
+    return [...this.provider.calls.values()];
+  }
+
+  async waiting(): Promise<Approval> {
+    await settle();
+    const [found] = await this.rig.rows.list({ state: "waiting", limit: 1 });
+    if (!found) throw new Error("nothing waits");
+    return found;
+  }
+
+  async approve(approval: Approval) {
+    const proof = { type: "operator_signature", format: "jws", value: await this.rig.proof(approval) };
+    const answer = await this.rig.decider.confirm(person("relay"), { id: approval.id, decision: "approve", proof });
+    await settle();
+    return answer;
+  }
+}
