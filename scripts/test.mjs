@@ -8,6 +8,7 @@ const names = [
   "e2e",
   "conformance",
   "chaos:sessions",
+  "chaos:governed",
   "chaos:stores",
   "chaos:kills",
   "requirements",

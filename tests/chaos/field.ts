@@ -25,12 +25,33 @@ export type Field = {
 export type FieldOptions = {
   readonly gateways: number;
   readonly logs?: string | undefined;
+  /** With everything at work that judges, counts and records calls. */
+  readonly isGoverned?: boolean;
   /** Other ways to the stores than the straight one: a proxy that breaks them, say. */
   readonly reach?: (
     redis: string,
     postgres: string,
   ) => Promise<{ redis: string; postgres: string; close(): Promise<void> }>;
 };
+
+/** Nothing of it refuses anything: what it costs, and what it may lose, is all that can be seen. */
+const GOVERNANCE = `[audit]
+[access]
+defaultPolicy = "opt-in"
+[[access.grants]]
+agent = "*"
+server = "*"
+[[access.rules]]
+match = "*"
+when = 'has(args.mark) && args.mark == "forbidden"'
+effect = "deny"
+[[limits]]
+user = "*"
+per = ["user"]
+capacity = 100_000_000
+refill = "1000000/s"
+concurrency = 100_000
+`;
 
 /** A lease of one second: a process that died is noticed while the load goes on. */
 function config(
@@ -108,7 +129,11 @@ export async function startField(options: FieldOptions): Promise<Field> {
       { legacy: legacy.url, modern: modern.url },
       record,
     );
-    const fleet = await Fleet.start({ count: options.gateways, config: text, logs: options.logs });
+    const fleet = await Fleet.start({
+      count: options.gateways,
+      config: options.isGoverned ? text + GOVERNANCE : text,
+      logs: options.logs,
+    });
     ending.push(() => fleet.stop());
     const balancer = await startBalancer(fleet.ports);
     ending.push(() => balancer.stop());

@@ -1,6 +1,6 @@
 /**
  * Three gateways behind nginx, on PostgreSQL and Redis, under load of both eras, and one of them killed every two seconds:
- * `npm run chaos:sessions [-- --seconds N --seed N --logs FOLDER]`. Ends with 1 when anything happened that must never.
+ * `npm run chaos:sessions [-- --seconds N --seed N --logs FOLDER --governed]`. Ends with 1 when anything happened that must never.
  */
 import { readFileSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
@@ -15,13 +15,14 @@ const { values } = parseArgs({
     seconds: { type: "string", default: "60" },
     seed: { type: "string", default: "1" },
     logs: { type: "string" },
+    governed: { type: "boolean", default: false },
   },
 });
 const seconds = Number(values.seconds);
 const random = seededRandom(Number(values.seed));
 const KILL_EVERY_MS = 2_000;
 
-const field = await startField({ gateways: 3, logs: values.logs });
+const field = await startField({ gateways: 3, logs: values.logs, isGoverned: values.governed });
 let kills = 0;
 try {
   const load = await startLoad(field.balancer.origin, random);

@@ -16,7 +16,12 @@ import { Prober } from "./prober.ts";
 import { seededRandom } from "./seeded-random.ts";
 
 const { values } = parseArgs({
-  options: { seed: { type: "string", default: "1" }, logs: { type: "string" }, only: { type: "string", default: "" } },
+  options: {
+    seed: { type: "string", default: "1" },
+    logs: { type: "string" },
+    only: { type: "string", default: "" },
+    governed: { type: "boolean", default: false },
+  },
 });
 
 /** Longer than the lease of one second, its renewal and a command's limit together. */
@@ -27,6 +32,7 @@ const proxies: Partial<Record<StoreName, FaultProxy>> = {};
 const field = await startField({
   gateways: 3,
   logs: values.logs,
+  isGoverned: values.governed,
   async reach(redis, postgres) {
     const redisProxy = await FaultProxy.start(Number(new URL(redis).port));
     const postgresProxy = await FaultProxy.start(Number(new URL(postgres).port));
