@@ -24,7 +24,7 @@ describe("a call to a server that answers", () => {
     upstream = await McpUpstream.start({ tools: ["play"], onCall: play });
     const table = upstream.table(
       "wild",
-      `timeout = "1s"\nmaxMessage = "${MAX_MESSAGE / 1000}KB"\n[servers.headers]\nAuthorization = "Bearer hush-hush"\n`,
+      `timeout = "1s"\nbreaker = false\nmaxMessage = "${MAX_MESSAGE / 1000}KB"\n[servers.headers]\nAuthorization = "Bearer hush-hush"\n`,
     );
     gateway = await startGateway({ config: table + scriptedServer("canary") });
     session = await openSession(gateway.url);
