@@ -14,19 +14,22 @@ import {
 } from "../../contract/index.ts";
 import type { GroupCommit } from "./group-commit.ts";
 
+/** What every start asks for, and mostly finds nothing of. */
+export type Versioned = "policy" | "block";
+
 /** Loads what queries are built with when the first one is made: most gateways that start make none, and it was 6 ms of every start. */
 export class RecordsOnDemand implements Records {
   readonly #commits: GroupCommit;
   readonly #open: () => Promise<Records>;
-  readonly #hasPolicy: () => boolean;
+  readonly #hasVersions: (what: Versioned) => boolean;
   #records: Promise<Records> | undefined;
   #isClosed = false;
 
-  /** `hasPolicy`: whether operators have ever set anything, found out without loading anything. */
-  constructor(commits: GroupCommit, open: () => Promise<Records>, hasPolicy: () => boolean) {
+  /** `hasVersions`: whether operators have ever set anything of that, found out without loading anything. */
+  constructor(commits: GroupCommit, open: () => Promise<Records>, hasVersions: (what: Versioned) => boolean) {
     this.#commits = commits;
     this.#open = open;
-    this.#hasPolicy = hasPolicy;
+    this.#hasVersions = hasVersions;
   }
 
   /** Tried again with the next use where it fails. */
@@ -97,18 +100,20 @@ export class RecordsOnDemand implements Records {
   };
 
   readonly policy: PolicyRows = {
-    load: async () => ((await this.#mayHavePolicy()) ? (await this.load()).policy.load() : { version: 0, entries: [] }),
-    version: async () => ((await this.#mayHavePolicy()) ? (await this.load()).policy.version() : 0),
+    load: async () =>
+      (await this.#mayHave("policy")) ? (await this.load()).policy.load() : { version: 0, entries: [] },
+    version: async () => ((await this.#mayHave("policy")) ? (await this.load()).policy.version() : 0),
   };
 
   /** Every start asks for it, and every few seconds after it. */
-  async #mayHavePolicy(): Promise<boolean> {
-    return this.#isClosed || this.#commits.read(this.#hasPolicy);
+  async #mayHave(what: Versioned): Promise<boolean> {
+    return this.#isClosed || this.#commits.read(() => this.#hasVersions(what));
   }
 
   readonly blocks: BlockRows = {
-    load: async (now, limit) => (await this.load()).blocks.load(now, limit),
-    version: async () => (await this.load()).blocks.version(),
+    load: async (now, limit) =>
+      (await this.#mayHave("block")) ? (await this.load()).blocks.load(now, limit) : { version: 0, blocks: [] },
+    version: async () => ((await this.#mayHave("block")) ? (await this.load()).blocks.version() : 0),
     expire: async (now) => (await this.load()).blocks.expire(now),
   };
 

@@ -2,7 +2,7 @@
 import type { Records } from "../../contract/index.ts";
 import { KNOWN_VERSION } from "../migrations/known-version.ts";
 import type { SqliteConnection } from "./connection.ts";
-import { RecordsOnDemand } from "./records-on-demand.ts";
+import { RecordsOnDemand, type Versioned } from "./records-on-demand.ts";
 
 export type SqliteRecordsOptions = {
   readonly connection: SqliteConnection;
@@ -17,15 +17,16 @@ export async function openSqliteRecords(options: SqliteRecordsOptions): Promise<
     const { SqliteRecords } = await import("./records-in-tables.ts");
     return new SqliteRecords(options);
   };
-  const records = new RecordsOnDemand(connection.commits, open, () => hasPolicy(connection));
+  const records = new RecordsOnDemand(connection.commits, open, (what) => hasVersions(connection, what));
   const version = presentVersion(connection);
   if (version !== undefined && version !== KNOWN_VERSION) await records.load();
   return records;
 }
 
-function hasPolicy({ database }: SqliteConnection): boolean {
-  const isThere = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'policy_version'").get() !== undefined;
-  return isThere && database.prepare("SELECT 1 FROM policy_version WHERE version <> 0").get() !== undefined;
+function hasVersions({ database }: SqliteConnection, what: Versioned): boolean {
+  const table = `${what}_version`;
+  const isThere = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = ?").get(table) !== undefined;
+  return isThere && database.prepare(`SELECT 1 FROM ${table} WHERE version <> 0`).get() !== undefined;
 }
 
 /** Undefined where there are no tables yet. */
