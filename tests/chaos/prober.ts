@@ -39,9 +39,7 @@ export class Prober {
   /** Anything but served or refused is told as it was. */
   async probe(probe: Probe): Promise<Effect | string> {
     const started = Date.now();
-    const first = await this.#ask(probe);
-    // A process that was late with its lease cuts its connections, and serves again at once: clients come back.
-    const got = first.status === 0 ? await this.#ask(probe) : first;
+    const got = await this.#ask(probe);
     if (Date.now() - started > 10_000) return "kept waiting";
     if (got.status === 503 && got.headers["retry-after"] !== undefined) return "refused";
     if (got.text.includes('"STATE_UNAVAILABLE"') || got.text.includes('"NOT_READY"')) return "refused";

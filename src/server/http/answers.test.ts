@@ -172,6 +172,17 @@ describe("stopAccepting", () => {
     expect(await rig.peer.all()).toMatch(/0\r\n\r\n$/);
   });
 
+  test("leaves a connection open whose stream began before, until idle ones are closed", async () => {
+    await using rig = await openRig();
+    const response = await rig.ask();
+    response.open(200, "");
+    response.write("x");
+    rig.listener.stopAccepting();
+    response.end();
+    (await rig.ask()).answer(200, "", "late");
+    expect(await rig.peer.all()).toMatch(/Connection: close\r\n(.*\r\n)*\r\nlate$/);
+  });
+
   test("is followed by close, which ends everything and may be called twice", async () => {
     await using rig = await openRig();
     const response = await rig.ask();
