@@ -9,7 +9,8 @@ import { openSqlite } from "../../../src/stores/sqlite/connection.ts";
 import { openSqliteRecords } from "../../../src/stores/sqlite/records.ts";
 import { AuditRig } from "./audit-rig.ts";
 
-const CALLS = 6;
+/** How much is written together hangs on the machine: it is called until it dies. */
+const MAX_CALLS = 500;
 
 /** The moment, and how often it has passed before: the first block is of the start. */
 const MOMENTS: readonly (readonly [string, number])[] = [
@@ -25,12 +26,16 @@ describe("a gateway that is killed", () => {
     await using rig = new AuditRig();
     await rig.start({ ISTHMUS_FAULT_POINT: `${point}#${times}` });
     const answered: string[] = [];
-    for (let index = 1; index <= CALLS; index++) {
-      const trace = `aaaaaaaa-0000-4000-8000-00000000000${index}`;
+    let isDead = false;
+    const exited = rig.gateway.program.exited.finally(() => {
+      isDead = true;
+    });
+    for (let index = 1; index <= MAX_CALLS && !isDead; index++) {
+      const trace = `aaaaaaaa-0000-4000-8000-${String(index).padStart(12, "0")}`;
       const answer = await rig.call("echo.who", {}, { trace_id: trace }).catch(() => undefined);
       if (answer?.result) answered.push(trace);
     }
-    expect(await rig.gateway.program.exited).toBeNull();
+    expect(await exited).toBeNull();
     await rig.start();
     const kept = (await rig.events("event_type=TOOL_EXECUTED")).map((event) => event.trace_id);
     expect(new Set(kept).size).toBe(kept.length);
