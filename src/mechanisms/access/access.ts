@@ -14,6 +14,7 @@ import {
   type Timer,
   type Timers,
 } from "../../contract/index.ts";
+import { mentionsAny } from "./argument-names.ts";
 import { ArgumentsFault, readArguments } from "./arguments.ts";
 import {
   type AccessDecision,
@@ -26,7 +27,7 @@ import {
   takeSteps,
 } from "./decide.ts";
 import { narrow } from "./narrow.ts";
-import type { AccessPolicy, Rule, RuleFacts } from "./policy.ts";
+import type { AccessPolicy, Condition, Rule, RuleFacts } from "./policy.ts";
 import { blockFor, type Judged, LiveReach, type Refusal } from "./reach.ts";
 
 type AccessOptions = {
@@ -160,18 +161,28 @@ export class LiveAccess implements Access {
   }
 
   #judgeArguments(call: Call, { question, prelude, decision, unconditional, conditional }: Judged): AccessDecision {
-    const makeFacts = () => this.#facts(question, call.principal, call.input.at(["arguments"]));
-    const said = ruled(makeFacts, (holds) => {
+    const said = ruled(this.#factsOf(call, question), (holds) => {
       const held = conditional.filter(holds);
       return held.length === 0 ? decision : conclude(prelude, [...unconditional, ...held]);
     });
     return said.effect === "deny" && !said.isShown ? { ...said, isShown: true } : said;
   }
 
-  #facts({ dotted, server, protocol }: Question, principal: Principal, argumentsText: string | undefined): RuleFacts {
+  /** Arguments are read only where a rule asks for one that the call has. */
+  #factsOf({ principal, input }: Call, question: Question): (condition: Condition) => RuleFacts {
+    let whole: RuleFacts | undefined;
+    return ({ names }) => {
+      if (whole) return whole;
+      if (names && !mentionsAny(input.text, names)) return this.#facts(question, principal, {});
+      whole = this.#facts(question, principal, readArguments(input.at(["arguments"])));
+      return whole;
+    };
+  }
+
+  #facts({ dotted, server, protocol }: Question, principal: Principal, args: unknown): RuleFacts {
     const { tenant, user, client, groups, scopes } = identityOf(principal);
     return {
-      args: readArguments(argumentsText),
+      args,
       principal: { id: principal.id, tenant, user, client, groups, scopes },
       tool: dotted,
       server,
@@ -186,8 +197,12 @@ export class LiveAccess implements Access {
     const asker = { identity: identityOf(principal), block: blockFor(blocks, question, now) };
     const prelude = preludeOf(this.policy, asker, question, now);
     let steps: readonly Step[] = prelude.steps;
-    const makeFacts = () => this.#facts(question, principal, argumentsText);
-    const decision = ruled(makeFacts, (judge) => {
+    let facts: RuleFacts | undefined;
+    const factsOf = () => {
+      facts ??= this.#facts(question, principal, readArguments(argumentsText));
+      return facts;
+    };
+    const decision = ruled(factsOf, (judge) => {
       const holds = (rule: Rule) => (argumentsText === undefined && rule.condition ? false : judge(rule));
       const held = heldRules(this.policy, asker, question, { now, holds });
       steps = takeSteps(prelude, held);
@@ -252,17 +267,15 @@ function judgeRaw(call: Call, reach: LiveReach): AccessDecision {
 
 /** A rule that cannot be judged denies. */
 function ruled(
-  makeFacts: () => RuleFacts,
+  factsFor: (condition: Condition) => RuleFacts,
   decideBy: (holds: (rule: Rule) => boolean) => AccessDecision,
 ): AccessDecision {
-  let facts: RuleFacts | undefined;
   let failed: Rule | undefined;
   try {
     return decideBy((rule) => {
       if (!rule.condition) return true;
       failed = rule;
-      facts ??= makeFacts();
-      return rule.condition.holds(facts);
+      return rule.condition.holds(factsFor(rule.condition));
     });
   } catch (error) {
     if (error instanceof ArgumentsFault) {

@@ -5,6 +5,7 @@
 import { createRequire } from "node:module";
 import type { ASTNode, Environment } from "@marcbachmann/cel-js";
 import { matchesPattern } from "../../contract/index.ts";
+import { argumentNames } from "./argument-names.ts";
 import type { Condition } from "./policy.ts";
 
 const MAX_TEXT = 2_000;
@@ -56,6 +57,7 @@ function compile(environment: Environment, text: string): Condition {
   }
   return {
     text,
+    names: argumentNames(parsed.ast),
     holds(facts) {
       const answer: unknown = parsed(facts);
       if (typeof answer !== "boolean") throw new ExpressionFault("it is neither true nor false");

@@ -62,7 +62,12 @@ export type Rule = {
 };
 
 /** Whether a rule holds. Throws where that cannot be said. */
-export type Condition = { readonly text: string; holds(facts: RuleFacts): boolean };
+export type Condition = {
+  readonly text: string;
+  /** The arguments that it asks for, as JSON writes their names; undefined: it may ask for any. */
+  readonly names: readonly string[] | undefined;
+  holds(facts: RuleFacts): boolean;
+};
 
 export type RuleFacts = {
   readonly args: unknown;
