@@ -139,15 +139,14 @@ class AuditedCall implements Out, Held {
     const { timing } = this.#call;
     const repeats = timing?.repeats ?? 0;
     const now = clock.now();
-    const outcome: CallOutcome = {
+    const plain: CallOutcome = {
       code,
       durationMs: now - this.#startedAt,
       bytesOut: this.#bytesOut,
       attempt: repeats + 1,
       isCached: code === "ok" && timing?.sentAt === 0,
-      ...(error && aboutError(error)),
-      ...(isTask && { isTask }),
     };
+    const outcome = error || isTask ? { ...plain, ...(error && aboutError(error)), ...(isTask && { isTask }) } : plain;
     const at = Math.floor(epoch + now);
     const traceId = traceIdOf(this.#call);
     if (feed.isWatched) feed.finished(this.#call, at, traceId, outcome);

@@ -3,12 +3,12 @@ import { createHash } from "node:crypto";
 import { crc32 } from "node:zlib";
 import type { AuditBlock, AuditHead } from "../../contract/index.ts";
 import { readEvent } from "./event-line.ts";
+import { type ShortLine, ShortLines } from "./short-lines.ts";
 import type { Signer } from "./signing.ts";
 import { facetsOf, facetTerms, traceTerm } from "./terms.ts";
 
 /** An event on its way into a block. */
-export type Entry = {
-  readonly line: string;
+export type Entry = ShortLine & {
   readonly at: number;
   readonly trace: number;
   /** The same list for events that are found by the same words. */
@@ -30,7 +30,10 @@ export function makeBlock(
   entries: readonly Entry[],
   { signer, fromSpool }: { readonly signer: Signer; readonly fromSpool: boolean },
 ): MadeBlock {
-  const lines = entries.map(({ line }) => line).join("\n");
+  const short = new ShortLines();
+  const written: string[] = [];
+  for (const entry of entries) short.push(entry, written);
+  const lines = written.join("\n");
   const bytes = Buffer.from(lines, "utf8");
   const unsigned = {
     writer: head.writer,
@@ -40,7 +43,7 @@ export function makeBlock(
     at: entries.reduce((least, { at }) => Math.min(least, at), Number.POSITIVE_INFINITY),
     until: entries.reduce((most, { at }) => Math.max(most, at), 0),
     previous: head.hash,
-    marks: marksOf(entries, bytes, bytes.length === lines.length),
+    marks: marksOf(written, bytes, bytes.length === lines.length),
     lines,
   };
   const hash = hashOf(unsigned, bytes);
@@ -57,13 +60,13 @@ export function hashOf(block: Omit<AuditBlock, "hash" | "signature">, bytes?: Bu
 
 const MARK_BYTES = 4;
 
-/** Of lines that stand one after the other in `bytes`; to encode each anew would cost more than its mark. */
-function marksOf(entries: readonly Entry[], bytes: Buffer, isAscii: boolean): string {
-  const marks = Buffer.allocUnsafe(entries.length * MARK_BYTES);
-  let start = 0;
-  for (const [index, { line }] of entries.entries()) {
+/** Of lines, those that events have in common among them, that stand one after the other in `bytes`; to encode each anew would cost more than its mark. */
+function marksOf(lines: readonly string[], bytes: Buffer, isAscii: boolean): string {
+  const marks = Buffer.allocUnsafe(lines.length * MARK_BYTES);
+  let [start, place] = [0, 0];
+  for (const line of lines) {
     const end = start + (isAscii ? line.length : Buffer.byteLength(line));
-    marks.writeUInt32BE(crc32(bytes.subarray(start, end)), index * MARK_BYTES);
+    place = marks.writeUInt32BE(crc32(bytes.subarray(start, end)), place);
     start = end + 1;
   }
   return marks.toString("hex");
@@ -97,8 +100,8 @@ export function nextOf(entries: readonly Entry[], from: number): readonly Entry[
   const first = entries[from]?.at ?? 0;
   let [end, size] = [from, 0];
   for (const limit = Math.min(entries.length, from + MAX_BLOCK_EVENTS); end < limit; end++) {
-    const { at, line } = entries[end] as Entry;
-    size += line.length;
+    const { at, line, template = "", filler = "" } = entries[end] as Entry;
+    size += line.length + template.length + filler.length;
     const fits = size <= MAX_BLOCK_SIZE && Math.abs(at - first) < MAX_BLOCK_SPAN_MS / 2;
     if (!fits && end > from) break;
   }

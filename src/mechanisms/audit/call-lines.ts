@@ -1,20 +1,27 @@
 /**
- * Calls as lines of the trail. This runs with every call, so what is the same for many is written once: for a caller, for a
- * target, and for the two together.
+ * Calls as lines of the trail. This runs with every call, so what is the same for many is made once: for a caller, for a target,
+ * and for the two together.
  */
 import { type Call, identityOf, type Primitive, type Principal, stringOf, type Target } from "../../contract/index.ts";
 import type { ArgumentFacts } from "./argument-facts.ts";
 import type { Entry } from "./block.ts";
 import { type CallOutcome, verdictOf } from "./call-outcome.ts";
 import { plainAddress } from "./redact.ts";
+import { BETWEEN, GAP, HOLE } from "./short-lines.ts";
 import { facetTerms, traceTerm } from "./terms.ts";
 
 type CallerFacts = {
   readonly actor: string;
   readonly members: string;
+  readonly filler: string;
   readonly terms: WeakMap<Target, Map<string, readonly number[]>>;
 };
-type TargetFacts = { readonly target: string; readonly members: string };
+type TargetFacts = {
+  readonly target: string;
+  readonly members: string;
+  /** For those who call it as the last one did: nearly all do. */
+  template: { readonly method: string; readonly front: string; readonly protocol: string; readonly text: string };
+};
 
 /** A caller may name its requests and methods as it likes. */
 const MAX_ID = 200;
@@ -32,24 +39,34 @@ export class CallLines {
     this.#primitives.set(target, primitive);
   }
 
-  entry(call: Call, outcome: CallOutcome, { at, id, traceId }: CallStamp, facts?: ArgumentFacts): Entry {
+  entry(call: Call, outcome: CallOutcome, stamp: CallStamp, facts?: ArgumentFacts): Entry {
+    const { at, id, traceId } = stamp;
     const { type, result } = verdictOf(outcome.code);
     const caller = this.#callerOf(call.principal);
     const target = this.#targetOf(call.target);
+    const terms = termsOf(caller, call, type);
+    const trace = traceTerm(traceId);
+    if (isPlain(call, outcome, facts)) {
+      const line = this.#values(call, outcome, stamp);
+      return { line, template: templateOf(call, target), filler: caller.filler, at, trace, terms };
+    }
     const { origin } = call;
     const line = `{"timestamp":"${this.#timeText(at)}","trace_id":"${traceId}","event_type":"${type}","actor":${caller.actor},"target":${target.target},"result":"${result}","details":{"id":"${id}",${caller.members},${target.members},"method":${methodText(call.method)},"protocol":${JSON.stringify(origin.front)},"protocol_version":${JSON.stringify(origin.protocol)},"request_id":${requestIdText(origin.requestId)},"duration_ms":${Math.round(outcome.durationMs * 10) / 10},"bytes_in":${call.input.text.length},"bytes_out":${outcome.bytesOut},"attempt":${outcome.attempt},"rateLimit.hit":${outcome.limit === undefined ? "false" : JSON.stringify(outcome.limit)},"cache.hit":${outcome.isCached}${rarely(call, outcome, facts)}}}`;
-    return { line, at, trace: traceTerm(traceId), terms: this.#termsOf(caller, call, type) };
+    return { line, template: undefined, filler: undefined, at, trace, terms };
+  }
+
+  #values(call: Call, { durationMs, bytesOut }: CallOutcome, { at, id, traceId }: CallStamp): string {
+    const duration = Math.round(durationMs * 10) / 10;
+    return `"${this.#timeText(at)}"${BETWEEN}"${traceId}"${BETWEEN}"${id}"${BETWEEN}${requestIdText(call.origin.requestId)}${BETWEEN}${duration}${BETWEEN}${call.input.text.length}${BETWEEN}${bytesOut}`;
   }
 
   #callerOf(principal: Principal): CallerFacts {
     const known = this.#callers.get(principal);
     if (known) return known;
     const { tenant, user, client } = identityOf(principal);
-    const facts = {
-      actor: JSON.stringify({ type: "agent", id: principal.id }),
-      members: membersText({ tenant, user, client }),
-      terms: new WeakMap(),
-    };
+    const actor = JSON.stringify({ type: "agent", id: principal.id });
+    const members = membersText({ tenant, user, client });
+    const facts = { actor, members, filler: actor + HOLE + members, terms: new WeakMap() };
     this.#callers.set(principal, facts);
     return facts;
   }
@@ -64,21 +81,10 @@ export class CallLines {
         risk_level: riskOf(this.#primitives.get(target)),
         validator_applied: "none",
       }),
+      template: { method: "", front: "", protocol: "", text: "" },
     };
     this.#targets.set(target, facts);
     return facts;
-  }
-
-  #termsOf({ terms }: CallerFacts, { principal, target }: Call, type: string): readonly number[] {
-    const known = terms.get(target) ?? new Map<string, readonly number[]>();
-    if (known.size === 0) terms.set(target, known);
-    let words = known.get(type);
-    if (!words) {
-      const { tenant } = identityOf(principal);
-      words = facetTerms({ type, actor: principal.id, server: target.provider, name: nameOf(target), tenant });
-      known.set(type, words);
-    }
-    return words;
   }
 
   /** Written once for all calls of the same ms. */
@@ -87,6 +93,35 @@ export class CallLines {
     if (this.#second.at !== ms) this.#second = { at: ms, text: new Date(ms).toISOString() };
     return this.#second.text;
   }
+}
+
+function termsOf({ terms }: CallerFacts, { principal, target }: Call, type: string): readonly number[] {
+  const known = terms.get(target) ?? new Map<string, readonly number[]>();
+  if (known.size === 0) terms.set(target, known);
+  let words = known.get(type);
+  if (!words) {
+    const { tenant } = identityOf(principal);
+    words = facetTerms({ type, actor: principal.id, server: target.provider, name: nameOf(target), tenant });
+    known.set(type, words);
+  }
+  return words;
+}
+
+/** A plain call's line, with gaps for what is its caller's, and holes for what is its own. */
+function templateOf({ method, origin: { front, protocol } }: Call, facts: TargetFacts): string {
+  const { target, members, template: last } = facts;
+  if (last.method === method && last.front === front && last.protocol === protocol) return last.text;
+  const { type, result } = verdictOf("ok");
+  const text = `{"timestamp":${HOLE},"trace_id":${HOLE},"event_type":"${type}","actor":${GAP},"target":${target},"result":"${result}","details":{"id":${HOLE},${GAP},${members},"method":${methodText(method)},"protocol":${JSON.stringify(front)},"protocol_version":${JSON.stringify(protocol)},"request_id":${HOLE},"duration_ms":${HOLE},"bytes_in":${HOLE},"bytes_out":${HOLE},"attempt":1,"rateLimit.hit":false,"cache.hit":false}}`;
+  facts.template = { method, front, protocol, text };
+  return text;
+}
+
+/** Nothing happened that only few events tell of: its line is that of many. */
+function isPlain(call: Call, outcome: CallOutcome, facts: ArgumentFacts | undefined): boolean {
+  const { code, attempt, limit, isCached, isTask } = outcome;
+  const isOwn = call.parent === undefined && facts === undefined;
+  return code === "ok" && attempt === 1 && !isCached && isOwn && limit === undefined && isTask !== true;
 }
 
 function methodText(method: string): string {

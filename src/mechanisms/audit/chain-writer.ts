@@ -38,7 +38,8 @@ type Decision = {
   readonly reject: (error: unknown) => void;
 };
 
-const WINDOW_MS = 5;
+/** What waits is safe in the spool: this is how late it may be found. Decision 0008. */
+const WINDOW_MS = 25;
 const RETRY_MS = 1_000;
 /** Blocks in one transaction, where many events wait. */
 const MAX_BLOCKS = 16;
@@ -79,11 +80,11 @@ export class ChainWriter {
   }
 
   /** When it returns the events outlive this process. Throws where they do not fit, or the disk does not take them. */
-  add(...entries: readonly Entry[]): void {
-    const bytes = entries.reduce((sum, { line }) => sum + line.length, 0);
+  add(entries: readonly Entry[]): void {
+    const bytes = sizeOf(entries);
     if (this.#bytes + bytes > this.#options.maxBytes) throw new Error("too many events wait for the store");
-    this.#spool?.append(...entries.map(({ line }) => line));
-    this.#waiting.push(...entries);
+    this.#spool?.append(entries);
+    for (const entry of entries) this.#waiting.push(entry);
     this.#bytes += bytes;
     if (this.#waiting.length >= MAX_BLOCK_EVENTS) this.#wake();
     else this.#wakeAfter(WINDOW_MS);
@@ -215,7 +216,7 @@ export class ChainWriter {
 
   #advance(head: AuditHead): void {
     const done = this.#waiting.splice(0, head.spooled - this.#head.spooled);
-    for (const { line } of done) this.#bytes -= line.length;
+    this.#bytes -= sizeOf(done);
     this.#head = head;
     this.#spool?.settle(head.spooled);
   }
@@ -238,9 +239,15 @@ export class ChainWriter {
     const former = this.#spool;
     this.#head = emptyHead();
     this.#spool = this.#newSpool();
-    for (const { line } of this.#waiting) this.#spool?.append(line);
+    for (const entry of this.#waiting) this.#spool?.append([entry]);
     former?.close(true);
   }
+}
+
+function sizeOf(entries: readonly Entry[]): number {
+  let size = 0;
+  for (const { line } of entries) size += line.length;
+  return size;
 }
 
 function emptyHead(): AuditHead {

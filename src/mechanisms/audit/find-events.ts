@@ -1,6 +1,7 @@
 /** Looks for events, newest first. Each look is bounded: where much must be read to find little, a page is short and has a cursor. */
 import { type AuditPlace, type AuditRows, GatewayError } from "../../contract/index.ts";
 import { type KeptEvent, readEvent } from "./event-line.ts";
+import { wholeLines } from "./short-lines.ts";
 import { type Facets, facetsOf, searchTerms } from "./terms.ts";
 
 export type EventFilter = Partial<Facets> & {
@@ -48,10 +49,10 @@ export async function findEvents(
       place = { at, sequence, skip: 0 };
       read += lines.length;
       if (!words.every((word) => lines.includes(word))) continue;
-      const newest = lines.split("\n").reverse();
+      const newest = wholeLines(lines, words).reverse();
       for (let index = skipped; index < newest.length; index++) {
         const line = newest[index] ?? "";
-        const event = words.every((word) => line.includes(word)) ? readEvent(line) : undefined;
+        const event = line === "" ? undefined : readEvent(line);
         if (event && isWanted(event, filter)) events.push(event);
         if (events.length === limit) return { events, next: writeCursor({ at, sequence, skip: index + 1 }) };
       }

@@ -1,5 +1,6 @@
 import type { AuditPlace, AuditSearch } from "../../contract/index.ts";
 import type { Entry } from "./block.ts";
+import { wholeLine } from "./short-lines.ts";
 
 type Kept = { readonly sequence: number; readonly entry: Entry };
 
@@ -22,7 +23,7 @@ export class RecentBlocks {
       const isOlder = !before || sequence < before.sequence;
       const hasAll = terms.every((term) => entry.trace === term || entry.terms.includes(term));
       if (isOlder && hasAll && entry.at >= from && entry.at <= to)
-        found.push({ at: entry.at, sequence, lines: entry.line });
+        found.push({ at: entry.at, sequence, lines: wholeLine(entry) });
     }
     return found;
   }

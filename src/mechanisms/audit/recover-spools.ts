@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type AuditBlock, type AuditChange, type AuditHead, faultPoint, type Records } from "../../contract/index.ts";
 import { entryOf, headOf, makeBlock, nextOf } from "./block.ts";
+import { wholeLines } from "./short-lines.ts";
 import type { Signer } from "./signing.ts";
 import { parseSpoolName } from "./spool.ts";
 import { isGone } from "./writer-name.ts";
@@ -75,7 +76,9 @@ async function recover(writer: string, files: readonly Left[], options: RecoverO
 /** The last line has no end where its process was killed in the middle of it; then nobody was told about it either. */
 function linesOf(file: string): readonly string[] {
   try {
-    return readFileSync(file, "utf8").split("\n").slice(0, -1);
+    const text = readFileSync(file, "utf8");
+    const end = text.lastIndexOf("\n");
+    return end === -1 ? [] : wholeLines(text.slice(0, end));
   } catch (error) {
     // Another process was faster.
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];

@@ -4,20 +4,28 @@
  */
 import { closeSync, ftruncateSync, futimesSync, mkdirSync, openSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { type ShortLine, ShortLines } from "./short-lines.ts";
 
 /** A file that has so much, and nothing that the store lacks, is dropped. */
 const SEGMENT_BYTES = 1_048_576;
 
-type Segment = { readonly file: string; readonly first: number; readonly handle: number; bytes: number; end: number };
+type Segment = {
+  readonly file: string;
+  readonly first: number;
+  readonly handle: number;
+  readonly short: ShortLines;
+  bytes: number;
+  end: number;
+};
 
 // Invariants:
-//  1. The lines of all segments, in order, are those from `#segments[0].first` to `#position`, without a gap.
+//  1. The events of all segments, in order, are those from `#segments[0].first` to `#position`, without a gap.
 //  2. Only the last segment grows.
 export class Spool {
   readonly #folder: string;
   readonly #writer: string;
   readonly #segments: Segment[] = [];
-  /** How many lines were ever appended. */
+  /** How many events were ever appended. */
   #position = 0;
 
   constructor(folder: string, writer: string) {
@@ -27,23 +35,27 @@ export class Spool {
   }
 
   /** Throws where they could not be written whole: then nothing of them is there. */
-  append(...lines: readonly string[]): void {
+  append(entries: readonly ShortLine[]): void {
     const segment = this.#open();
-    const text = `${lines.join("\n")}\n`;
+    const known = segment.short.size;
     try {
+      const lines: string[] = [];
+      for (const entry of entries) segment.short.push(entry, lines);
+      const text = `${lines.join("\n")}\n`;
       const written = writeSync(segment.handle, text, segment.bytes, "utf8");
       const bytes = written === text.length ? written : Buffer.byteLength(text);
       if (written !== bytes) throw new Error("the disk took only a part of what was written");
       segment.bytes += bytes;
     } catch (error) {
+      segment.short.forget(known);
       ftruncateSync(segment.handle, segment.bytes);
       throw error;
     }
-    this.#position += lines.length;
+    this.#position += entries.length;
     segment.end = this.#position;
   }
 
-  /** The store has so many of its lines. */
+  /** The store has so many of its events. */
   settle(position: number): void {
     for (const segment of [...this.#segments]) {
       const isLast = segment === this.#segments.at(-1);
@@ -69,7 +81,7 @@ export class Spool {
     if (last && last.bytes < SEGMENT_BYTES) return last;
     const first = this.#position;
     const file = join(this.#folder, spoolName(this.#writer, first));
-    const segment = { file, first, handle: openSync(file, "wx", 0o600), bytes: 0, end: first };
+    const segment = { file, first, handle: openSync(file, "wx", 0o600), short: new ShortLines(), bytes: 0, end: first };
     this.#segments.push(segment);
     return segment;
   }

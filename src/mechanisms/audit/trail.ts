@@ -20,6 +20,7 @@ import { eventLine } from "./event-line.ts";
 import { indexRuns } from "./index-runs.ts";
 import { RecentBlocks } from "./recent-blocks.ts";
 import { recoverSpools } from "./recover-spools.ts";
+import { wholeLine, wholeLines } from "./short-lines.ts";
 import type { Signer } from "./signing.ts";
 import { facetTerms, traceTerm } from "./terms.ts";
 import { type Held, TurnNotes } from "./turn-notes.ts";
@@ -149,21 +150,24 @@ export class Trail implements AuditTrail {
   }
 
   readonly #onBlock = (block: AuditBlock): void => {
-    this.#kept(block.lines);
+    this.#kept(() => wholeLines(block.lines).join("\n"));
     // Where nothing happens there is nothing to sign.
     this.#checkpoints?.start();
   };
 
   #add(entries: readonly Entry[]): void {
-    if (this.#chain) return this.#chain.add(...entries);
+    if (this.#chain) return this.#chain.add(entries);
     for (const entry of entries) {
       this.#recent.add(entry);
-      this.#kept(entry.line);
+      this.#kept(() => wholeLine(entry));
     }
   }
 
-  #kept(lines: string): void {
-    for (const sink of this.#options.sinks) sink.take(lines);
+  #kept(makeLines: () => string): void {
+    const { sinks } = this.#options;
+    if (sinks.length === 0) return;
+    const lines = makeLines();
+    for (const sink of sinks) sink.take(lines);
   }
 
   /** The trail itself says that something is missing from it. */

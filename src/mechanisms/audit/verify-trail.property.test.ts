@@ -1,10 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { AuditBlock, AuditHead } from "../../contract/index.ts";
-import { entryOf, hashOf, headOf, makeBlock, markOf } from "./block.ts";
+import { type Entry, entryOf, hashOf, headOf, makeBlock, markOf } from "./block.ts";
 import { makeCheckpoint } from "./checkpoints.ts";
 import { eventLine } from "./event-line.ts";
 import { KeptTrail } from "./fixtures/kept-trail.ts";
+import { BETWEEN, GAP, HOLE } from "./short-lines.ts";
 import { keyringOf, passingSigner } from "./signing.ts";
 import type { TrailProblem } from "./trail-verifier.ts";
 import { exportLines, verifyLines, verifyRows } from "./verify-trail.ts";
@@ -30,13 +31,23 @@ function line(name: string): string {
   );
 }
 
+/** The same event as values, and a template that all such events have in common. */
+function shortEntry(whole: string): Entry {
+  const name = (JSON.parse(whole) as { details: { id: string } }).details.id;
+  const value = JSON.stringify(name);
+  const template = whole.replaceAll(value, HOLE).replace('"ann"', GAP);
+  return { ...entryOf(whole), template, filler: '"ann"', line: [value, value].join(BETWEEN) };
+}
+
 /** Three chains; a checkpoint after every second block, and one that has seen all. */
 function makeTrail(sizes: readonly number[]): KeptTrail {
   const kept = new KeptTrail();
   sizes.forEach((size, index) => {
     const writer = WRITERS[index % WRITERS.length] as string;
     const head = kept.heads.find((one) => one.writer === writer) ?? emptyHead(writer);
-    const entries = Array.from({ length: size }, (_, at) => entryOf(line(`${index}-${at}`)));
+    const entries = Array.from({ length: size }, (_, at) =>
+      (at % 3 === 0 ? entryOf : shortEntry)(line(`${index}-${at}`)),
+    );
     const { block } = makeBlock(head, entries, { signer, fromSpool: true });
     kept.blocks.push(block);
     kept.heads = [...kept.heads.filter((one) => one.writer !== writer), headOf(block)];
@@ -83,7 +94,11 @@ const onLines =
 const CHANGES: Readonly<Record<string, (lines: string[], pick: (count: number) => number) => boolean>> = {
   "an event is altered": (lines, pick) => {
     const at = pick(lines.length);
-    lines[at] = (lines[at] as string).replace("SUCCESS", "FAILURE");
+    const former = lines[at] as string;
+    lines[at] = former
+      .replace("SUCCESS", "FAILURE")
+      .replace(/^(\d+\.\d+\t")/, "$1X")
+      .replace(/^\+"ann"/, '+"bob"');
     return true;
   },
   "an event is removed": (lines, pick) => lines.length > 1 && lines.splice(pick(lines.length), 1).length === 1,
@@ -192,6 +207,8 @@ describe("a trail", () => {
         const kept = makeTrail(chosen);
         const report = await verifyRows(kept.rows, { keys });
         expect(report).toMatchObject({ isIntact: true, problems: [], uncovered: 0, blocks: chosen.length });
+        const wanted = chosen.flatMap((size, index) => Array.from({ length: size }, (_, at) => line(`${index}-${at}`)));
+        expect(kept.lines).toEqual(wanted);
         expect(report.events).toBe(chosen.reduce((sum, size) => sum + size, 0));
         expect(await verifyLines(exportLines(kept.rows, keys), keys)).toMatchObject({ isIntact: true, problems: [] });
       }),
@@ -225,16 +242,20 @@ describe("a trail", () => {
   test("names the very event where its block still has its marks", async () => {
     const kept = makeTrail([3, 3, 3]);
     const block = kept.blocks[1] as AuditBlock;
-    kept.blocks[1] = { ...block, lines: block.lines.replace('"tool_name":"1-2"', '"tool_name":"1-9"') };
-    const { problems } = await verifyRows(kept.rows, { keys });
-    expect(problems).toEqual([
-      {
-        what: "altered",
-        writer: block.writer,
-        block: 0,
-        event: 2,
-        text: `block 0 of chain ${block.writer} was altered: event 2 is not what was recorded`,
-      },
+    const alter = async (from: string, to: string) => {
+      kept.blocks[1] = { ...block, lines: block.lines.replace(from, to) };
+      return (await verifyRows(kept.rows, { keys })).problems;
+    };
+    const place = { what: "altered", writer: block.writer, block: 0 };
+    const said = `block 0 of chain ${block.writer} was altered:`;
+    expect(await alter('"tool_name":"1-0"', '"tool_name":"1-9"')).toEqual([
+      { ...place, event: 0, text: `${said} event 0 is not what was recorded` },
+    ]);
+    expect(await alter('0.0\t"1-2"', '0.0\t"1-9"')).toEqual([
+      { ...place, event: 2, text: `${said} event 2 is not what was recorded` },
+    ]);
+    expect(await alter(`"tool_name":${HOLE}`, '"tool_name":"1-9"')).toEqual([
+      { ...place, event: 1, text: `${said} event 1, and those like it, are not what was recorded` },
     ]);
   });
 
