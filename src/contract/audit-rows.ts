@@ -18,9 +18,9 @@ export type AuditBlock = {
   readonly hash: string;
   /** Of the hash: the key's id, a dot, and Ed25519 as base64url. */
   readonly signature: string;
-  /** Eight hex digits for each event: they tell which one was altered, where the hash tells that one was. */
+  /** Eight hex digits for each line: they tell which one was altered, where the hash tells that one was. */
   readonly marks: string;
-  /** One event a line, each as JSON. */
+  /** Its events, with what they have in common written once. */
   readonly lines: string;
 };
 

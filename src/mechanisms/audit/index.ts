@@ -5,6 +5,7 @@ export { LiveCallFeed } from "./call-feed.ts";
 export { CallLines } from "./call-lines.ts";
 export { type CallOutcome, verdictOf } from "./call-outcome.ts";
 export { FileSink } from "./file-sink.ts";
+export { wholeLines } from "./short-lines.ts";
 export { passingSigner, type Signer, signerInFolder, signerOfSecret } from "./signing.ts";
 export { traceIdOf } from "./trace-id.ts";
 export { Trail } from "./trail.ts";

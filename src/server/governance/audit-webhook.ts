@@ -1,6 +1,7 @@
 /** Gives blocks of the audit trail on to a receiver: each is kept with its block, and sent until it has arrived. */
 import { randomUUID } from "node:crypto";
 import type { AuditBlock, Change, Records } from "../../contract/index.ts";
+import { wholeLines } from "../../mechanisms/audit/index.ts";
 import { createDelivery, type Deliveries, type OutboundMessage, SendFailure } from "../../mechanisms/delivery/index.ts";
 import type { Ports } from "../extensions.ts";
 
@@ -40,7 +41,7 @@ export class AuditWebhook {
       return [];
     }
     const head = JSON.stringify({ writer, block: number, hash }).slice(0, -1);
-    const body = `${head},"events":[${lines.replaceAll("\n", ",")}]}`;
+    const body = `${head},"events":[${wholeLines(lines).join(",")}]}`;
     const now = Date.now();
     const times = { dueAt: now, expiresAt: now + TTL_MS };
     const message = { id: randomUUID(), channel: CHANNEL, target: "", body, order: "" };
