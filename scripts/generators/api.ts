@@ -40,7 +40,7 @@ async function listOperations(): Promise<readonly Operation[]> {
     const log = createLog({ level: "error", format: "json", write: () => undefined });
     const state = await openState(config.state, log);
     const gateway = createGateway(config, { log, env: {}, state });
-    const { operations } = gateway;
+    const operations = await gateway.operations();
     await gateway.close();
     return operations;
   } finally {

@@ -9,7 +9,6 @@ import {
   PEER,
   type ProviderStatus,
 } from "../contract/index.ts";
-import { createAdminFront } from "../fronts/admin/index.ts";
 import { createConsentFront } from "../fronts/consent/index.ts";
 import { createGate, createMcpFront, type StdioOptions } from "../fronts/mcp/index.ts";
 import { createKernel, type Place } from "../kernel/index.ts";
@@ -49,6 +48,7 @@ import { EdgeLimiter, TrustedProxies } from "./http/index.ts";
 import { HttpServer } from "./http-server.ts";
 import { LivePins } from "./live-pins.ts";
 import { Metrics } from "./metrics.ts";
+import { OnDemand } from "./on-demand.ts";
 import { StageTimes } from "./stage-times.ts";
 import { createCluster, type GatewayState } from "./state/index.ts";
 import { TimerWheel } from "./timers.ts";
@@ -79,7 +79,7 @@ export interface Gateway {
   apply(next: Config): ConfigChange;
   hasCatalog(id: string): boolean;
   /** What is served under `/api`. */
-  readonly operations: readonly Operation[];
+  operations(): Promise<readonly Operation[]>;
   /** Starts the servers and listens. Resolves with the address as soon as it answers; servers come up behind it. */
   listen(): Promise<ListenAddress>;
   /** Starts the servers and serves one client. Resolves when `input` ends. */
@@ -139,7 +139,7 @@ export function createGateway(initial: Config, { log, env, state }: GatewayOptio
       following: () => followed,
       member: () => cluster?.member() ?? "",
       channel: isAlone ? undefined : state?.shared.channel,
-      dropStreams: (isMeant) => admin.drop(isMeant),
+      dropStreams: (isMeant) => admin.present?.drop(isMeant),
     },
   });
   const limited = ledger && { ...ledger, limits: governance.limits.ledger };
@@ -206,12 +206,16 @@ export function createGateway(initial: Config, { log, env, state }: GatewayOptio
   let follower: ConfigFollower | undefined;
   let followed: { source: ConfigSource; reload(): Promise<void> } | undefined;
   const gate = createGate(liveConfig);
-  const admin = createAdminFront({
-    ...ports,
-    operations: () => governance.operations,
-    version: VERSION,
-    maxBody: () => config.gateway.maxBodyBytes,
-    gate,
+  const admin = new OnDemand(async () => {
+    const { createAdminFront } = await import("../fronts/admin/index.ts");
+    const operations = await governance.operations();
+    return createAdminFront({
+      ...ports,
+      operations,
+      version: VERSION,
+      maxBody: () => config.gateway.maxBodyBytes,
+      gate,
+    });
   });
 
   const http = new HttpServer({
@@ -231,7 +235,7 @@ export function createGateway(initial: Config, { log, env, state }: GatewayOptio
       readiness: describeReadiness,
       metrics: () => metrics.render(),
       consent: createConsentFront({ desk: governance.vault.desk, log, gate }),
-      admin,
+      admin: () => admin.get(),
     },
   });
 
@@ -311,7 +315,7 @@ export function createGateway(initial: Config, { log, env, state }: GatewayOptio
     await livePins.close();
     life.abort();
     front.close();
-    admin.close();
+    admin.present?.close();
     tasks.close();
     sessions.close();
     await cluster?.close();
@@ -344,9 +348,7 @@ export function createGateway(initial: Config, { log, env, state }: GatewayOptio
       return following;
     },
     hasCatalog: (id) => kernel.catalog.has(id),
-    get operations() {
-      return governance.operations;
-    },
+    operations: () => governance.operations(),
     async listen() {
       await governance.open();
       const [address] = await Promise.all([http.listen(config.gateway.listen), cluster?.open()]);
@@ -356,7 +358,7 @@ export function createGateway(initial: Config, { log, env, state }: GatewayOptio
     },
     async operate(id, input) {
       await governance.open();
-      return await runAlone(governance.operations, id, input);
+      return await runAlone(await governance.operations(), id, input);
     },
     async serveStdio(client) {
       await governance.open();

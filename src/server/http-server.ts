@@ -17,7 +17,7 @@ import {
   type Timers,
   textOf,
 } from "../contract/index.ts";
-import { type AdminFront, answerProblem, problemOf } from "../fronts/admin/index.ts";
+import type { AdminFront } from "../fronts/admin/index.ts";
 import type { ConsentFront } from "../fronts/consent/index.ts";
 import type { McpFront } from "../fronts/mcp/index.ts";
 import type { ListenAddress } from "./config/listen-address.ts";
@@ -37,8 +37,8 @@ export type HttpRoutes = {
   readonly metrics: () => string;
   /** Everything under `/oauth`: browsers, which are known by what they were given. */
   readonly consent: ConsentFront;
-  /** Everything under `/api`. */
-  readonly admin: AdminFront;
+  /** Everything under `/api`; loaded when somebody first asks for any of it. */
+  readonly admin: () => Promise<AdminFront>;
 };
 
 export type HttpServerOptions = {
@@ -150,7 +150,13 @@ export class HttpServer {
     const retryMs = edge && !OPEN_TO_ALL.has(request.url) ? edge.refuse(request) : undefined;
     if (retryMs !== undefined) return this.#shed(retryMs, request, response);
     if (!authenticator) return this.take(request, response);
-    if (this.#isOpen(request)) return this.#takeFrom(ANONYMOUS, request, response);
+    const enter = (isOpen: boolean) =>
+      isOpen ? this.#takeFrom(ANONYMOUS, request, response) : this.#identify(authenticator, request, response);
+    if (isAdmin(request)) this.#withAdmin(request, response, (admin) => enter(admin.isOpen(request)));
+    else enter(isOpenToAll(request.url));
+  }
+
+  #identify(authenticator: Authenticator, request: HttpRequest, response: HttpResponse): void {
     try {
       const known = authenticator.authenticate(request);
       if (known instanceof Promise) {
@@ -169,10 +175,6 @@ export class HttpServer {
     this.#options.meter.count("isthmus_refused_total", "edge");
     const lines = `Retry-After: ${Math.ceil(retryMs / 1_000)}\r\nContent-Type: application/json\r\nCache-Control: no-store\r\n`;
     response.answer(429, lines, '{"error":"too many requests; see Retry-After"}');
-  }
-
-  #isOpen(request: HttpRequest): boolean {
-    return isOpenToAll(request.url) || (isAdmin(request) && this.#options.routes.admin.isOpen(request));
   }
 
   #takeFrom(principal: Principal, request: HttpRequest, response: HttpResponse): void {
@@ -196,7 +198,7 @@ export class HttpServer {
     const lines =
       status === 401 || status === 403 ? (this.#options.authenticator?.challenge(request, error) ?? "") : "";
     if (isAdmin(request)) {
-      answerProblem(response, problemOf(error, request.url), lines);
+      this.#withAdmin(request, response, (admin) => admin.refuse(request, response, error, lines));
       return;
     }
     const { code, message } = error;
@@ -213,11 +215,25 @@ export class HttpServer {
     const { routes } = this.#options;
     const route = routeOf(request.url);
     if (route.to === "confirm") this.#confirm(request, response);
-    else if (route.to === "admin") routes.admin.handle(request, response);
+    else if (route.to === "admin") this.#withAdmin(request, response, (admin) => admin.handle(request, response));
     else if (route.to === "consent") routes.consent(request, response);
     else if (!("catalog" in route)) this.#answerOwn(request, response, route);
     else if (route.to === "mcp" || routes.hasSse) routes.front(request, response, route.catalog, route.to);
     else this.#answerOwn(request, response, { to: "nothing" });
+  }
+
+  #withAdmin(request: HttpRequest, response: HttpResponse, use: (admin: AdminFront) => void): void {
+    const fail = (cause: unknown) => {
+      this.#options.log.error("request failed", { cause });
+      request.discard();
+      if (!response.isOver) answerJson(response, 500, { error: "the gateway failed; its log says why" });
+    };
+    this.#options.routes
+      .admin()
+      .then((admin) => {
+        if (!response.isOver) use(admin);
+      })
+      .catch(fail);
   }
 
   #confirm(request: HttpRequest, response: HttpResponse): void {

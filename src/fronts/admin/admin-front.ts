@@ -21,8 +21,7 @@ import { readInput } from "./read-input.ts";
 import { type RoutedOperation, RouteTable } from "./route-table.ts";
 
 export type AdminFrontOptions = {
-  /** Asked once, with the first request. */
-  readonly operations: () => readonly Operation[];
+  readonly operations: readonly Operation[];
   readonly version: string;
   readonly maxBody: () => number;
   /** Says what is wrong with a request, or nothing. */
@@ -37,6 +36,8 @@ export interface AdminFront {
   handle(request: HttpRequest, response: HttpResponse): void;
   /** Whether this request may be made by somebody who is not known. */
   isOpen(request: HttpRequest): boolean;
+  /** Says no to a request that comes from nobody who may make one. `lines`: further header lines. */
+  refuse(request: HttpRequest, response: HttpResponse, error: unknown, lines: string): void;
   /** Ends the streams of these callers. */
   drop(isMeant: (principal: Principal) => boolean): void;
   /** Ends the streams. Safe to call twice. */
@@ -48,11 +49,7 @@ const MAX_BODY = 1024 * 1024;
 const DESCRIPTIONS: ReadonlySet<string> = new Set(["/openapi.json", "/api/openapi.json"]);
 
 export function createAdminFront(options: AdminFrontOptions): AdminFront {
-  let known: RouteTable | undefined;
-  const routes = () => {
-    known ??= new RouteTable(options.operations());
-    return known;
-  };
+  const routes = new RouteTable(options.operations);
   const streams = createEventStreams(options.timers);
   let description: string | undefined;
 
@@ -95,11 +92,11 @@ export function createAdminFront(options: AdminFrontOptions): AdminFront {
         if (DESCRIPTIONS.has(path)) {
           refuseOther(request.method, ["GET", "HEAD"]);
           request.discard();
-          description ??= JSON.stringify(describeApi(options.operations(), options.version));
+          description ??= JSON.stringify(describeApi(options.operations, options.version));
           answerText(request, response, { status: 200, text: description });
           return;
         }
-        const routed = routes().find(request.method, path);
+        const routed = routes.find(request.method, path);
         if (!routed) throw new Refusal(404, "There is nothing here; /openapi.json says what there is.");
         if ("allow" in routed) {
           refuseOther(request.method, routed.allow);
@@ -119,9 +116,10 @@ export function createAdminFront(options: AdminFrontOptions): AdminFront {
       }
     },
     isOpen(request) {
-      const routed = routes().find(request.method, pathOf(request));
+      const routed = routes.find(request.method, pathOf(request));
       return routed !== undefined && "operation" in routed && routed.operation.role === "anyone";
     },
+    refuse: (request, response, error, lines) => answerProblem(response, problemOf(error, request.url), lines),
     drop: (isMeant) => streams.drop(isMeant),
     close: () => streams.close(),
   };

@@ -1,3 +1,2 @@
 export { type AdminFront, createAdminFront } from "./admin-front.ts";
 export { describeApi } from "./openapi.ts";
-export { answerProblem, problemOf } from "./problem.ts";

@@ -3,7 +3,7 @@ export type { AccessDecision, Question } from "./decide.ts";
 export { compileCondition, ExpressionFault } from "./expression.ts";
 export { LivePolicy } from "./live-policy.ts";
 export { MemoryPolicy } from "./memory-policy.ts";
-export { accessOperations, type OfferedPrimitive } from "./operations/index.ts";
+export type { OfferedPrimitive } from "./operations/index.ts";
 export {
   type AccessPolicy,
   ANY,

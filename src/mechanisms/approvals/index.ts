@@ -1,5 +1,4 @@
 export { type AnchorConfig, Anchors, PROOF_TYPES } from "./anchors.ts";
-export { approvalOperations } from "./approval-operations.ts";
 export { Approvals } from "./approvals.ts";
 export { Decider } from "./decide.ts";
 export { type Gate, type GateMode, safetyOf, stricter } from "./gate.ts";

@@ -1,5 +1,4 @@
 export { argumentFacts, type CaptureRule } from "./argument-facts.ts";
-export { auditOperations } from "./audit-operations.ts";
 export type { AuditSink } from "./audit-sink.ts";
 export { LiveCallFeed } from "./call-feed.ts";
 export { CallLines } from "./call-lines.ts";

@@ -3,4 +3,3 @@ export { Identity } from "./identity.ts";
 export { IssuerKeys } from "./issuer-keys.ts";
 export { JwtVerifier } from "./jwt-verifier.ts";
 export { Resource } from "./resource.ts";
-export { tokenOperations } from "./token-operations.ts";

@@ -1,7 +1,6 @@
 export { HeldChargeBook } from "./held-charges.ts";
 export { LimitBook } from "./limit-book.ts";
 export type { LimitEntry } from "./limit-entry.ts";
-export { limitOperations } from "./limit-operations.ts";
 export type { LimitCharges, LimitPlan } from "./limit-plan.ts";
 export { LocalShare } from "./local-share.ts";
 export { SharedDesk } from "./shared-desk.ts";

@@ -13,7 +13,6 @@ import type { StageFactory } from "../../kernel/index.ts";
 import {
   type AccessPolicy,
   ANY,
-  accessOperations,
   compileCondition,
   type InForce,
   joinPolicy,
@@ -41,8 +40,7 @@ export type AccessPorts = Ports & {
 export type GovernedAccess = {
   readonly access: LiveAccess;
   readonly stage: StageFactory;
-  /** Made when they are asked for. */
-  readonly operations: readonly Operation[];
+  operations(): Promise<readonly Operation[]>;
   /** Whether a rule may want somebody's yes. */
   readonly hasRules: () => boolean;
   /** Stands for everything that is decided by. */
@@ -119,7 +117,8 @@ export function createAccess(ports: AccessPorts): GovernedAccess {
   return {
     access,
     stage: () => (access.isRestrictive || isAuthOn(config.auth) || hasBlocks() ? stage : undefined),
-    get operations() {
+    async operations() {
+      const { accessOperations } = await import("../../mechanisms/access/operations/index.ts");
       return accessOperations({ access, policy, trail, now: Date.now, dottedOf, targetOf, primitives });
     },
     hasRules: () => access.policy.rules.some(({ effect }) => effect === "confirm"),

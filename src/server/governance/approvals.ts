@@ -16,7 +16,6 @@ import {
   Anchors,
   Approvals,
   ApprovalWatch,
-  approvalOperations,
   Decider,
   flagSafety,
   type Gate,
@@ -48,7 +47,7 @@ export type ApprovalPorts = Ports & {
 export type GovernedApprovals = {
   readonly isHeld: IsHeld;
   readonly stage: StageFactory;
-  readonly operations: readonly Operation[];
+  operations(): Promise<readonly Operation[]>;
   readonly confirmations: Confirmations;
   /** The offers as clients are shown them. `screen`: whoever else looks at them. */
   flag(offers: readonly Offer[], screen: (offers: readonly Offer[]) => readonly Offer[]): readonly Offer[];
@@ -146,7 +145,8 @@ export function createApprovals(ports: ApprovalPorts): GovernedApprovals {
       return approveStage(options, primitive.kind === "tool" ? name : undefined, found);
     },
     isHeld: (call) => gateBefore(call, gated.get(call.target)) !== undefined,
-    get operations() {
+    async operations() {
+      const { approvalOperations } = await import("../../mechanisms/approvals/approval-operations.ts");
       return approvalOperations({ approvals, decider, facts });
     },
     confirmations: decider,

@@ -12,7 +12,6 @@ import {
 import type { StageFactory } from "../../kernel/index.ts";
 import {
   type AuditSink,
-  auditOperations,
   CallLines,
   FileSink,
   LiveCallFeed,
@@ -45,7 +44,7 @@ export type GovernedAudit = {
   readonly calls: EventFeed;
   /** The stage around these others: of what none of them judges, and nobody wants on record, it is no part. */
   around(others: readonly ((entry: Entry) => unknown)[]): StageFactory;
-  readonly operations: readonly Operation[];
+  operations(): Promise<readonly Operation[]>;
   /** A server was reached, or lost. */
   serverChanged(id: string, isReached: boolean, status: string): void;
   apply(next: Config): void;
@@ -93,7 +92,8 @@ export function createAudit(ports: AuditPorts): GovernedAudit {
       const isWanted = audit.plain === "all" || feed.isWatched || others.some((other) => other(entry) !== undefined);
       return isWanted ? stage.of(entry) : undefined;
     },
-    get operations() {
+    async operations() {
+      const { auditOperations } = await import("../../mechanisms/audit/audit-operations.ts");
       return auditOperations({
         rows: trail.rows,
         kept: records?.audit,

@@ -16,6 +16,7 @@ import { LivePolicy, MemoryPolicy } from "../../mechanisms/access/index.ts";
 import { isAuthOn } from "../config/auth-config.ts";
 import type { Config } from "../config/index.ts";
 import type { Ports } from "../extensions.ts";
+import { OnDemand } from "../on-demand.ts";
 import type { GatewayState } from "../state/index.ts";
 import { createAccess } from "./access.ts";
 import { AddedByOperators } from "./added-by-operators.ts";
@@ -67,7 +68,8 @@ export type Governance = {
   readonly judging: readonly StageFactory[];
   /** After it: limit, approve. */
   readonly releasing: readonly StageFactory[];
-  readonly operations: readonly Operation[];
+  /** What is done to all of this over HTTP: loaded when it is first asked for, and made once. */
+  operations(): Promise<readonly Operation[]>;
   /** Another config is in force. */
   apply(config: Config): void;
   /** A server was reached, or lost. */
@@ -119,8 +121,8 @@ export function createGovernance(ports: GovernancePorts): Governance {
     member: live.member,
     isHeld: (call) => approvals.isHeld(call),
   });
-  // Made when the first one is asked for: most gateways that start serve none for a while, and it takes milliseconds.
-  let operations: readonly Operation[] | undefined;
+  const operated = [own, identity, revocation, approvals, limits, access, audit];
+  const operations = new OnDemand(async () => (await Promise.all(operated.map((one) => one.operations()))).flat());
   return {
     ...(identity.authenticator && { authenticator: identity.authenticator }),
     audit: told.trail,
@@ -131,18 +133,7 @@ export function createGovernance(ports: GovernancePorts): Governance {
     limits,
     vault,
     releasing: [limits.stage, approvals.stage],
-    get operations() {
-      operations ??= [
-        ...own.operations,
-        ...identity.operations,
-        ...revocation.operations,
-        ...approvals.operations,
-        ...limits.operations,
-        ...access.operations,
-        ...audit.operations,
-      ];
-      return operations;
-    },
+    operations: () => operations.get(),
     serverChanged: audit.serverChanged,
     apply(next) {
       audit.apply(next);

@@ -9,14 +9,7 @@ import type {
   Timer,
   TokenRow,
 } from "../../contract/index.ts";
-import {
-  Identity,
-  IssuerKeys,
-  JwtVerifier,
-  Resource,
-  readJson,
-  tokenOperations,
-} from "../../mechanisms/identity/index.ts";
+import { Identity, IssuerKeys, JwtVerifier, Resource, readJson } from "../../mechanisms/identity/index.ts";
 import { type BlockList, makeBlock } from "../../mechanisms/identity/revocation/index.ts";
 import { authWays, type Config, isAuthOn, isLoopback } from "../config/index.ts";
 import type { Ports } from "../extensions.ts";
@@ -34,7 +27,7 @@ export type IdentityPorts = Ports & {
 export type IdentityParts = {
   /** Unset: everybody who can connect is the local user. */
   readonly authenticator?: Identity;
-  readonly operations: readonly Operation[];
+  operations(): Promise<readonly Operation[]>;
   open(): void;
   close(): void;
 };
@@ -53,9 +46,7 @@ export function createIdentity(ports: IdentityPorts): IdentityParts {
   };
   return {
     ...(identity && { authenticator: identity }),
-    get operations() {
-      return operationsOf(ports, identity);
-    },
+    operations: () => operationsOf(ports, identity),
     open() {
       sayPolicy(config, log);
       if (tokens && config.auth.tokens) sweep();
@@ -93,8 +84,12 @@ function identityOf({ config, state, audit, blocks, clock, log, onProven }: Iden
 }
 
 /** Tokens can be made before anybody is asked for one. */
-function operationsOf({ state, audit, blocks }: IdentityPorts, identity: Identity | undefined): readonly Operation[] {
+async function operationsOf(
+  { state, audit, blocks }: IdentityPorts,
+  identity: Identity | undefined,
+): Promise<readonly Operation[]> {
   if (!state) return [];
+  const { tokenOperations } = await import("../../mechanisms/identity/token-operations.ts");
   return tokenOperations({
     rows: state.records.tokens,
     audit,

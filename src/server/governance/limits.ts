@@ -2,14 +2,7 @@
 import type { AuditTrail, HeldCharges, IsHeld, Operation, SharedState, Target } from "../../contract/index.ts";
 import type { StageFactory } from "../../kernel/index.ts";
 import type { LivePolicy } from "../../mechanisms/access/index.ts";
-import {
-  entriesOf,
-  HeldChargeBook,
-  LimitBook,
-  LocalShare,
-  limitOperations,
-  SharedDesk,
-} from "../../mechanisms/limits/index.ts";
+import { entriesOf, HeldChargeBook, LimitBook, LocalShare, SharedDesk } from "../../mechanisms/limits/index.ts";
 import { type LedgerLimits, limitStages } from "../../stages/index.ts";
 import { MemoryCounters } from "../../stores/memory/index.ts";
 import type { Config } from "../config/index.ts";
@@ -39,7 +32,7 @@ export type GovernedLimits = {
   readonly held: HeldCharges;
   /** How many processes there are, as far as anybody needed to know. */
   members(): number;
-  readonly operations: readonly Operation[];
+  operations(): Promise<readonly Operation[]>;
   apply(config: Config): void;
   open(): Promise<void>;
   close(): Promise<void>;
@@ -79,7 +72,8 @@ export function createLimits(ports: LimitPorts): GovernedLimits {
     ...(shared && { ledger: { ...parts, desk: shared.desk } }),
     held,
     members: () => shared?.count.last ?? 1,
-    get operations() {
+    async operations() {
+      const { limitOperations } = await import("../../mechanisms/limits/limit-operations.ts");
       return limitOperations({ policy, trail: ports.trail, now: Date.now });
     },
     apply(next) {

@@ -2,12 +2,7 @@
 import { createPublicKey } from "node:crypto";
 import type { AuditTrail, Block, Operation, Principal, TokenRevoker } from "../../contract/index.ts";
 import type { LivePolicy } from "../../mechanisms/access/index.ts";
-import {
-  BlockList,
-  type RevocationFeed,
-  revocationOperations,
-  SignedRevocations,
-} from "../../mechanisms/identity/revocation/index.ts";
+import { BlockList, type RevocationFeed, SignedRevocations } from "../../mechanisms/identity/revocation/index.ts";
 import type { Config } from "../config/index.ts";
 import type { Ports } from "../extensions.ts";
 import type { GatewayState } from "../state/index.ts";
@@ -28,7 +23,7 @@ export type RevocationOptions = Ports & {
 
 export type Revocation = {
   readonly blocks: BlockList;
-  readonly operations: readonly Operation[];
+  operations(): Promise<readonly Operation[]>;
   apply(config: Config): void;
   open(): Promise<void>;
   close(): Promise<void>;
@@ -67,7 +62,8 @@ export function createRevocation(options: RevocationOptions): Revocation {
   const signed = new SignedRevocations(Date.now);
   return {
     blocks,
-    get operations() {
+    async operations() {
+      const { revocationOperations } = await import("../../mechanisms/identity/revocation/revocation-operations.ts");
       return revocationOperations({ blocks, signed, feeds: () => feeds, now: Date.now, trail: options.trail });
     },
     apply(config) {

@@ -1,4 +1,3 @@
 export { BlockList } from "./block-list.ts";
 export { makeBlock } from "./make-block.ts";
-export { revocationOperations } from "./revocation-operations.ts";
 export { type RevocationFeed, SignedRevocations } from "./signed-revocation.ts";
