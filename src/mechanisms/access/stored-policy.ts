@@ -11,26 +11,32 @@ import {
   type Grant,
 } from "./policy.ts";
 
-const grant = z.object({
-  type: z.enum(["tool_grant", "server_grant"]),
-  agent: z.string(),
-  server: z.string(),
-  tool: z.string(),
-  permission: z.enum(["allow", "deny"]),
-  justification: z.string(),
-  expiresAt: z.number().optional(),
-});
+const grant = z.lazy(() =>
+  z.object({
+    type: z.enum(["tool_grant", "server_grant"]),
+    agent: z.string(),
+    server: z.string(),
+    tool: z.string(),
+    permission: z.enum(["allow", "deny"]),
+    justification: z.string(),
+    expiresAt: z.number().optional(),
+  }),
+);
 
-const exposure = z.object({ server: z.string(), protocol: z.string(), primitive: z.string(), enabled: z.boolean() });
+const exposure = z.lazy(() =>
+  z.object({ server: z.string(), protocol: z.string(), primitive: z.string(), enabled: z.boolean() }),
+);
 
-const binding = z.object({
-  target: z.object({ type: z.enum(BINDING_TARGETS), pattern: z.string() }),
-  primitive: z.string(),
-  protocol: z.string(),
-  allowed: z.boolean(),
-});
+const binding = z.lazy(() =>
+  z.object({
+    target: z.object({ type: z.enum(BINDING_TARGETS), pattern: z.string() }),
+    primitive: z.string(),
+    protocol: z.string(),
+    allowed: z.boolean(),
+  }),
+);
 
-const setting = z.object({ server: z.string(), policy: z.enum(DEFAULT_POLICIES) });
+const setting = z.lazy(() => z.object({ server: z.string(), policy: z.enum(DEFAULT_POLICIES) }));
 
 export type StoredGrant = z.output<typeof grant>;
 export type StoredExposure = z.output<typeof exposure>;

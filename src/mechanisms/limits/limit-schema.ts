@@ -61,42 +61,49 @@ export const NOTHING_LIMITED = "limits nothing: give capacity and refill, concur
 
 // As it stands in the list of a tenant.
 
-const selector = z
-  .strictObject({
-    server: limitPattern.optional(),
-    primitive: limitPattern.optional(),
-    user: limitPattern.optional(),
-    client: limitPattern.optional(),
-    wcit: limitPattern.optional().describe("The same as `client`."),
-  })
-  .refine(({ client, wcit }) => client === undefined || wcit === undefined, {
-    error: "client and wcit mean the same: give one of them",
-  })
-  .describe("Whose calls of what, each a value, a pattern with `*`, or left out for all.");
+const selector = z.lazy(() =>
+  z
+    .strictObject({
+      server: limitPattern.optional(),
+      primitive: limitPattern.optional(),
+      user: limitPattern.optional(),
+      client: limitPattern.optional(),
+      wcit: limitPattern.optional().describe("The same as `client`."),
+    })
+    .refine(({ client, wcit }) => client === undefined || wcit === undefined, {
+      error: "client and wcit mean the same: give one of them",
+    })
+    .describe("Whose calls of what, each a value, a pattern with `*`, or left out for all."),
+);
 
-const policy = z
-  .strictObject({
-    type: z.literal("token-bucket").optional(),
-    capacity: limitCapacity,
-    refill: limitRefill,
-  })
-  .refine(isCountable, { error: NOT_EXACT });
+const policy = z.lazy(() =>
+  z
+    .strictObject({
+      type: z.literal("token-bucket").optional(),
+      capacity: limitCapacity,
+      refill: limitRefill,
+    })
+    .refine(isCountable, { error: NOT_EXACT }),
+);
 
-export const tenantLimit = z
-  .strictObject({
-    id: z.string().min(1).max(128).optional().describe("The operator's own name for it."),
-    selector: selector.default({}),
-    per: limitPer.optional(),
-    policy: policy.optional(),
-    concurrency: limitConcurrency.optional(),
-    budget: limitBudget.optional(),
-  })
-  .refine(
-    ({ policy: rate, concurrency, budget }) => rate !== undefined || concurrency !== undefined || budget !== undefined,
-    {
-      error: NOTHING_LIMITED,
-    },
-  );
+export const tenantLimit = z.lazy(() =>
+  z
+    .strictObject({
+      id: z.string().min(1).max(128).optional().describe("The operator's own name for it."),
+      selector: selector.default({}),
+      per: limitPer.optional(),
+      policy: policy.optional(),
+      concurrency: limitConcurrency.optional(),
+      budget: limitBudget.optional(),
+    })
+    .refine(
+      ({ policy: rate, concurrency, budget }) =>
+        rate !== undefined || concurrency !== undefined || budget !== undefined,
+      {
+        error: NOTHING_LIMITED,
+      },
+    ),
+);
 
 export type TenantLimit = z.output<typeof tenantLimit>;
 

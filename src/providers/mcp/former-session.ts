@@ -4,21 +4,23 @@ import { payload, type UpstreamRecall } from "../../contract/index.ts";
 import type { Agreement } from "./handshake.ts";
 import type { SessionHandle } from "./transport.ts";
 
-const rememberedSchema = z.object({
-  /** Where the server was: what one server knows is nobody else's business. */
-  url: z.string(),
-  id: z.string().min(1),
-  lastEventId: z.string(),
-  version: z.string(),
-  capabilities: z.string(),
-  instructions: z.string().optional(),
-  /** The capabilities that the session was opened with. */
-  declared: z.string(),
-  /** The log level that was set, as JSON text. */
-  level: z.string().optional(),
-  /** Resources that are subscribed to. */
-  uris: z.array(z.string()),
-});
+const rememberedSchema = z.lazy(() =>
+  z.object({
+    /** Where the server was: what one server knows is nobody else's business. */
+    url: z.string(),
+    id: z.string().min(1),
+    lastEventId: z.string(),
+    version: z.string(),
+    capabilities: z.string(),
+    instructions: z.string().optional(),
+    /** The capabilities that the session was opened with. */
+    declared: z.string(),
+    /** The log level that was set, as JSON text. */
+    level: z.string().optional(),
+    /** Resources that are subscribed to. */
+    uris: z.array(z.string()),
+  }),
+);
 
 export type Remembered = z.output<typeof rememberedSchema>;
 

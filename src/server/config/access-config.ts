@@ -1,8 +1,10 @@
 /** The `[access]` table: who may see and call what. What operators set while the gateway runs is put together with it. */
+
 import * as z from "zod";
 import { EVIDENCE, patternReaches } from "../../contract/index.ts";
 import { BINDING_TARGETS, compileCondition, DEFAULT_POLICIES, ExpressionFault } from "../../mechanisms/access/index.ts";
 import type { Problem } from "./problem.ts";
+import { READ_ONCE } from "./read-once.ts";
 
 const MAX_NAME = 256;
 const MAX_TABLES = 10_000;
@@ -19,78 +21,88 @@ const id = (what: string) =>
     .regex(/^(\*|[^*]+|[^*]+\.\*)$/, { error: 'expected an id, "*", or the beginning of ids and ".*"' })
     .describe(`${what}: an id, "*", or what it begins with and ".*".`);
 
-const grantSchema = z
-  .strictObject({
-    agent: id("Who"),
-    server: id("The server"),
-    tool: name
-      .optional()
-      .describe("One tool of the server, by the server's own name for it. Unset: all of the server."),
-    permission: z.enum(["allow", "deny"]).default("allow").describe("Whether they may."),
-    expires: z.iso
-      .datetime({ offset: true, error: "expected a time such as 2026-12-31T00:00:00Z" })
-      .optional()
-      .describe("When it is over, as `2026-12-31T00:00:00Z`. Unset: never."),
-    justification: z.string().max(1000).default("").describe("Why, for whoever reads it later."),
-    tenant,
-  })
-  .describe(
-    "Each grant of MGP. One for a tool goes before one for a server, the more exact before the less exact, deny before allow.",
-  );
+const grantSchema = z.lazy(() =>
+  z
+    .strictObject({
+      agent: id("Who"),
+      server: id("The server"),
+      tool: name
+        .optional()
+        .describe("One tool of the server, by the server's own name for it. Unset: all of the server."),
+      permission: z.enum(["allow", "deny"]).default("allow").describe("Whether they may."),
+      expires: z.iso
+        .datetime({ offset: true, error: "expected a time such as 2026-12-31T00:00:00Z" })
+        .optional()
+        .describe("When it is over, as `2026-12-31T00:00:00Z`. Unset: never."),
+      justification: z.string().max(1000).default("").describe("Why, for whoever reads it later."),
+      tenant,
+    })
+    .describe(
+      "Each grant of MGP. One for a tool goes before one for a server, the more exact before the less exact, deny before allow.",
+    ),
+);
 
-const bindingSchema = z
-  .strictObject({
-    target: z
-      .strictObject({
-        type: z.enum(BINDING_TARGETS).describe("Whether the pattern is about users, clients or groups."),
-        pattern: name.describe("An id; `*` stands for any text."),
-      })
-      .describe("Whom it is about."),
-    primitive: dotted,
-    protocol,
-    allowed: z.boolean().default(true).describe("Whether they may."),
-    tenant,
-  })
-  .describe(
-    "Each binding. The very id goes before a pattern before `*`, then users before clients before groups, then deny before allow.",
-  );
+const bindingSchema = z.lazy(() =>
+  z
+    .strictObject({
+      target: z
+        .strictObject({
+          type: z.enum(BINDING_TARGETS).describe("Whether the pattern is about users, clients or groups."),
+          pattern: name.describe("An id; `*` stands for any text."),
+        })
+        .describe("Whom it is about."),
+      primitive: dotted,
+      protocol,
+      allowed: z.boolean().default(true).describe("Whether they may."),
+      tenant,
+    })
+    .describe(
+      "Each binding. The very id goes before a pattern before `*`, then users before clients before groups, then deny before allow.",
+    ),
+);
 
-const exposureSchema = z
-  .strictObject({
-    server: name.describe('The id of a server or catalog, or "*".'),
-    primitive: name.optional().describe("One primitive of it, or several by `*`. Unset: the server itself."),
-    protocol,
-    enabled: z.boolean().describe("Whether it can be used at all."),
-    tenant,
-  })
-  .describe("Each switch. What is switched off can be seen and called by nobody, whatever they were granted.");
+const exposureSchema = z.lazy(() =>
+  z
+    .strictObject({
+      server: name.describe('The id of a server or catalog, or "*".'),
+      primitive: name.optional().describe("One primitive of it, or several by `*`. Unset: the server itself."),
+      protocol,
+      enabled: z.boolean().describe("Whether it can be used at all."),
+      tenant,
+    })
+    .describe("Each switch. What is switched off can be seen and called by nobody, whatever they were granted."),
+);
 
-const scopeSchema = z
-  .strictObject({
-    match: dotted,
-    scopes: z.array(name).min(1).describe("What a caller's token must be good for, all of it."),
-  })
-  .describe("Each set of scopes that callers need.");
+const scopeSchema = z.lazy(() =>
+  z
+    .strictObject({
+      match: dotted,
+      scopes: z.array(name).min(1).describe("What a caller's token must be good for, all of it."),
+    })
+    .describe("Each set of scopes that callers need."),
+);
 
-const ruleSchema = z
-  .strictObject({
-    match: dotted,
-    when: z
-      .string()
-      .min(1)
-      .optional()
-      .describe(
-        "A condition in CEL over `args`, `principal`, `tool`, `server` and `protocol`, such as `args.amount > 100`. Unset: it always holds. One that cannot be judged for a call denies it.",
-      ),
-    effect: z
-      .enum(["deny", "confirm", "allow"])
-      .describe(
-        '"deny" refuses the call, "confirm" lets somebody approve it first, "allow" allows what nothing else has denied.',
-      ),
-    evidence: z.enum(EVIDENCE).default("operator").describe("Who must approve it at least, for `confirm`."),
-    tenant,
-  })
-  .describe("Each rule about calls. It is asked after grants, bindings and scopes.");
+const ruleSchema = z.lazy(() =>
+  z
+    .strictObject({
+      match: dotted,
+      when: z
+        .string()
+        .min(1)
+        .optional()
+        .describe(
+          "A condition in CEL over `args`, `principal`, `tool`, `server` and `protocol`, such as `args.amount > 100`. Unset: it always holds. One that cannot be judged for a call denies it.",
+        ),
+      effect: z
+        .enum(["deny", "confirm", "allow"])
+        .describe(
+          '"deny" refuses the call, "confirm" lets somebody approve it first, "allow" allows what nothing else has denied.',
+        ),
+      evidence: z.enum(EVIDENCE).default("operator").describe("Who must approve it at least, for `confirm`."),
+      tenant,
+    })
+    .describe("Each rule about calls. It is asked after grants, bindings and scopes."),
+);
 
 export const accessSchema = z
   .strictObject({
@@ -122,7 +134,7 @@ export type AccessConfig = Readonly<z.output<typeof accessSchema>>;
 
 /** What must hold among the table and the servers. A table that is wrong by itself is left to the schema. */
 export function checkAccess(raw: unknown, segments: ReadonlyMap<string, string>): Problem[] {
-  const parsed = accessSchema.safeParse(raw ?? {});
+  const parsed = accessSchema.safeParse(raw ?? {}, READ_ONCE);
   if (!parsed.success) return [];
   const { servers, bindings, scopes, rules } = parsed.data;
   const problems: Problem[] = Object.keys(servers)

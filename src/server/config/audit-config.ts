@@ -3,22 +3,21 @@ import { resolve } from "node:path";
 import * as z from "zod";
 import { sizeBytes } from "./amounts.ts";
 import { type Problem, valueAt } from "./problem.ts";
+import { READ_ONCE } from "./read-once.ts";
+import { reference } from "./reference-schema.ts";
 import { type Resolver, resolveReferences } from "./references.ts";
 import type { Secret } from "./secret.ts";
 
-const reference = z.union(
-  [z.string(), z.strictObject({ fromEnv: z.string() }), z.strictObject({ fromFile: z.string() })],
-  { error: 'expected a string, { fromEnv = "NAME" } or { fromFile = "path" }' },
+const captureSchema = z.lazy(() =>
+  z
+    .strictObject({
+      tools: z.array(z.string()).min(1).max(64).describe('Which tools, as server and name: `["crm.*"]`.'),
+      arguments: z.array(z.string()).min(1).max(64).describe("The names of the arguments."),
+    })
+    .describe(
+      "Arguments whose values are recorded. What is named or looks like a secret is not, and long values are cut.",
+    ),
 );
-
-const captureSchema = z
-  .strictObject({
-    tools: z.array(z.string()).min(1).max(64).describe('Which tools, as server and name: `["crm.*"]`.'),
-    arguments: z.array(z.string()).min(1).max(64).describe("The names of the arguments."),
-  })
-  .describe(
-    "Arguments whose values are recorded. What is named or looks like a secret is not, and long values are cut.",
-  );
 
 export const auditSchema = z
   .strictObject({
@@ -107,7 +106,7 @@ export function shapeAudit(
   data: z.output<typeof auditSchema> | undefined,
   { folder, headers }: AuditPlaces,
 ): AuditConfig {
-  const { file, webhook, spool, ...rest } = data ?? auditSchema.parse({ plain: "decisions" });
+  const { file, webhook, spool, ...rest } = data ?? auditSchema.parse({ plain: "decisions" }, READ_ONCE);
   return {
     ...rest,
     isOn: data !== undefined,

@@ -32,17 +32,21 @@ const claimsSchema = z
   })
   .describe("Which claims of a token are read. Dots lead into nested ones.");
 
-const issuerSchema = z
-  .strictObject({
-    url: issuerUrl.describe("As it stands in `iss` of its tokens, to the letter. Its metadata is looked for below it."),
-    audience: z
-      .array(z.string().min(1))
-      .default([])
-      .describe("Values of `aud` that mean this gateway, beside `resource` and the URLs of its endpoints."),
-    tenant: z.string().min(1).default(DEFAULT_TENANT).describe("The tenant of everybody whom it knows."),
-    claims: claimsSchema.prefault({}),
-  })
-  .describe("Somebody who signs tokens: an OpenID provider, or an authorization server with JWT access tokens.");
+const issuerSchema = z.lazy(() =>
+  z
+    .strictObject({
+      url: issuerUrl.describe(
+        "As it stands in `iss` of its tokens, to the letter. Its metadata is looked for below it.",
+      ),
+      audience: z
+        .array(z.string().min(1))
+        .default([])
+        .describe("Values of `aud` that mean this gateway, beside `resource` and the URLs of its endpoints."),
+      tenant: z.string().min(1).default(DEFAULT_TENANT).describe("The tenant of everybody whom it knows."),
+      claims: claimsSchema.prefault({}),
+    })
+    .describe("Somebody who signs tokens: an OpenID provider, or an authorization server with JWT access tokens."),
+);
 
 const mtlsSchema = z
   .strictObject({

@@ -1,9 +1,11 @@
 /** What must hold among catalogs and servers. A table that is wrong by itself is left to the schema. */
+
 import { matchesPattern, patternReaches, RESERVED_CATALOG_IDS } from "../../contract/index.ts";
 import { type CatalogConfig, catalogSchema } from "./catalog-config.ts";
 import { type RawServer, segmentFor } from "./check-servers.ts";
 import { nearest } from "./nearest.ts";
 import type { Problem } from "./problem.ts";
+import { READ_ONCE } from "./read-once.ts";
 import { serverSchema } from "./server-config.ts";
 import type { KeyPath } from "./toml-lines.ts";
 
@@ -15,7 +17,7 @@ export function checkCatalogs(catalogs: unknown, rawServers: readonly RawServer[
   const ids = new Set<string>();
   const tables: readonly unknown[] = Array.isArray(catalogs) ? catalogs : [];
   return tables.flatMap((raw, index) => {
-    const parsed = catalogSchema.safeParse(raw);
+    const parsed = catalogSchema.safeParse(raw, READ_ONCE);
     if (!parsed.success) return [];
     const { id } = parsed.data;
     const problems = checkId(id, ids, servers).map((text) => ({ path: ["catalogs", index, "id"], text }));

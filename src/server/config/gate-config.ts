@@ -7,28 +7,30 @@ import { type AnchorConfig, type GateMode, PROOF_TYPES, readPublicKey } from "..
 import { durationMs } from "./amounts.ts";
 import type { Problem } from "./problem.ts";
 
-const anchorSchema = z
-  .strictObject({
-    type: z
-      .enum(PROOF_TYPES)
-      .default("operator_signature")
-      .describe("Who signs: a person's key, a policy engine's, or that of a service which people approve in."),
-    key: z
-      .string()
-      .optional()
-      .describe("The public key: a line `ssh-ed25519 …`, PEM, or a JWK as text. Ed25519 or P-256."),
-    file: z
-      .string()
-      .optional()
-      .describe("Instead of `key`: the file that holds it, read whenever a proof comes. `~/` is the home folder."),
-    issuer: z.string().optional().describe("What `iss` of its proofs must be. Unset: anything."),
-    holders: z
-      .array(z.string())
-      .default([])
-      .describe("Who has the private key, as users or clients of the gateway: it cannot approve what they ask for."),
-    tenants: z.array(z.string()).default([]).describe("Whose calls it may approve. Empty: everybody's."),
-  })
-  .describe("A key whose signature counts as a yes.");
+const anchorSchema = z.lazy(() =>
+  z
+    .strictObject({
+      type: z
+        .enum(PROOF_TYPES)
+        .default("operator_signature")
+        .describe("Who signs: a person's key, a policy engine's, or that of a service which people approve in."),
+      key: z
+        .string()
+        .optional()
+        .describe("The public key: a line `ssh-ed25519 …`, PEM, or a JWK as text. Ed25519 or P-256."),
+      file: z
+        .string()
+        .optional()
+        .describe("Instead of `key`: the file that holds it, read whenever a proof comes. `~/` is the home folder."),
+      issuer: z.string().optional().describe("What `iss` of its proofs must be. Unset: anything."),
+      holders: z
+        .array(z.string())
+        .default([])
+        .describe("Who has the private key, as users or clients of the gateway: it cannot approve what they ask for."),
+      tenants: z.array(z.string()).default([]).describe("Whose calls it may approve. Empty: everybody's."),
+    })
+    .describe("A key whose signature counts as a yes."),
+);
 
 export const gateSchema = z
   .strictObject({

@@ -5,14 +5,11 @@ import { LOG_LEVELS } from "../log-level.ts";
 import { durationMs, sizeBytes } from "./amounts.ts";
 import { edgeSchema } from "./limits-config.ts";
 import { parseListen } from "./listen-address.ts";
+import { secretReference } from "./reference-schema.ts";
 import { tlsSchema } from "./tls-config.ts";
 
 const listen = z.string().refine((text) => parseListen(text) !== undefined, {
   error: 'expected HOST:PORT such as "127.0.0.1:7411"',
-});
-
-const secretReference = z.union([z.strictObject({ fromEnv: z.string() }), z.strictObject({ fromFile: z.string() })], {
-  error: 'expected { fromEnv = "NAME" } or { fromFile = "path" }',
 });
 
 const network = z.string().check((context) => {

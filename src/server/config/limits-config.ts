@@ -14,41 +14,43 @@ import {
   rateOf,
 } from "../../mechanisms/limits/limit-schema.ts";
 
-export const limitSchema = z
-  .strictObject({
-    server: limitPattern
-      .optional()
-      .describe("Calls on which servers, by id. Everywhere here `*` stands for any text; unset: all."),
-    primitive: limitPattern
-      .optional()
-      .describe(
-        'Calls of which tools, prompts and resources, by dotted name: "crm.search"; with `server`, also by the name alone.',
-      ),
-    user: limitPattern.optional().describe("Calls of which users."),
-    client: limitPattern
-      .optional()
-      .describe("Calls of which clients: the hash of a token, or the id that an issuer gave."),
-    tenant: limitPattern.optional().describe("Calls of which tenants."),
-    per: limitPer.default([]),
-    capacity: limitCapacity.optional(),
-    refill: limitRefill.optional(),
-    concurrency: limitConcurrency.optional(),
-    budget: limitBudget.optional(),
-  })
-  .superRefine((limit, context) => {
-    const fail = (message: string, path: string[] = []) => context.addIssue({ code: "custom", message, path });
-    const { capacity, refill, concurrency, budget } = limit;
-    if (capacity !== undefined && refill === undefined)
-      fail('expected refill beside capacity, such as "1/s"', ["refill"]);
-    if (capacity === undefined && refill !== undefined) fail("expected capacity beside refill", ["capacity"]);
-    if (capacity === undefined && refill === undefined && concurrency === undefined && budget === undefined) {
-      fail(NOTHING_LIMITED);
-    }
-    if (capacity !== undefined && refill !== undefined && !isCountable({ capacity, refill })) {
-      fail(NOT_EXACT, ["capacity"]);
-    }
-  })
-  .describe("Each limit: what it is for, and how much of that there is. A call must pass all that are for it.");
+export const limitSchema = z.lazy(() =>
+  z
+    .strictObject({
+      server: limitPattern
+        .optional()
+        .describe("Calls on which servers, by id. Everywhere here `*` stands for any text; unset: all."),
+      primitive: limitPattern
+        .optional()
+        .describe(
+          'Calls of which tools, prompts and resources, by dotted name: "crm.search"; with `server`, also by the name alone.',
+        ),
+      user: limitPattern.optional().describe("Calls of which users."),
+      client: limitPattern
+        .optional()
+        .describe("Calls of which clients: the hash of a token, or the id that an issuer gave."),
+      tenant: limitPattern.optional().describe("Calls of which tenants."),
+      per: limitPer.default([]),
+      capacity: limitCapacity.optional(),
+      refill: limitRefill.optional(),
+      concurrency: limitConcurrency.optional(),
+      budget: limitBudget.optional(),
+    })
+    .superRefine((limit, context) => {
+      const fail = (message: string, path: string[] = []) => context.addIssue({ code: "custom", message, path });
+      const { capacity, refill, concurrency, budget } = limit;
+      if (capacity !== undefined && refill === undefined)
+        fail('expected refill beside capacity, such as "1/s"', ["refill"]);
+      if (capacity === undefined && refill !== undefined) fail("expected capacity beside refill", ["capacity"]);
+      if (capacity === undefined && refill === undefined && concurrency === undefined && budget === undefined) {
+        fail(NOTHING_LIMITED);
+      }
+      if (capacity !== undefined && refill !== undefined && !isCountable({ capacity, refill })) {
+        fail(NOT_EXACT, ["capacity"]);
+      }
+    })
+    .describe("Each limit: what it is for, and how much of that there is. A call must pass all that are for it."),
+);
 
 export function limitEntryOf(table: z.output<typeof limitSchema>): LimitEntry {
   const { capacity, refill, concurrency, budget, per, ...selector } = table;

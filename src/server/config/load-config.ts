@@ -1,4 +1,5 @@
 /** From files and flags to the one internal form of the config. Everything wrong with it is said at once. */
+
 import { dirname, resolve } from "node:path";
 import type { z } from "zod";
 import { type McpTransportKind, mcpConfig } from "../../providers/mcp/mcp-config.ts";
@@ -18,6 +19,7 @@ import { edgeOf, limitEntryOf } from "./limits-config.ts";
 import { type ListenAddress, parseListen } from "./listen-address.ts";
 import { type Problem, reportProblems, valueAt } from "./problem.ts";
 import type { RawConfig } from "./read-config.ts";
+import { READ_ONCE } from "./read-once.ts";
 import { type Resolver, resolveReferences } from "./references.ts";
 import type { Secret } from "./secret.ts";
 import { type AuthSecrets, checkServerAuth, resolveServerAuth, shapeServerAuth } from "./server-auth-config.ts";
@@ -79,8 +81,7 @@ export function loadConfig(raw: RawConfig, options: LoadOptions): Config {
       reportProblems(problems, { table, originOf: (path) => (isFlag(path) ? undefined : raw.originOf(path)) }),
     );
 
-  // Jitless: a config is read once, and compiling its schema takes longer than walking it.
-  const parsed = configSchema.safeParse(table, { reportInput: true, jitless: true });
+  const parsed = configSchema.safeParse(table, { reportInput: true, ...READ_ONCE });
   if (!parsed.success) problems.push(...parsed.error.issues.flatMap((issue) => describeIssue(issue, table)));
   const rawServers = (Array.isArray(table.servers) ? table.servers : []) as RawServer[];
   problems.push(...checkServers(rawServers), ...rawServers.flatMap(checkTransport), ...checkAuth(table));
@@ -166,7 +167,7 @@ function resolveSealKey(table: unknown, resolver: Resolver): Secret | undefined 
 
 /** Only of a table that is right by itself: else the schema has spoken. */
 function checkTransport(raw: RawServer, index: number): Problem[] {
-  const parsed = serverSchema.safeParse(raw);
+  const parsed = serverSchema.safeParse(raw, READ_ONCE);
   if (!parsed.success) return [];
   try {
     settleTransport(parsed.data);

@@ -1,18 +1,12 @@
 /** The `[servers.auth]` table: how the gateway gets the tokens that a server wants. */
+
 import * as z from "zod";
 import type { RiskClass } from "../../contract/index.ts";
 import type { Problem } from "./problem.ts";
+import { READ_ONCE } from "./read-once.ts";
+import { reference, secretReference } from "./reference-schema.ts";
 import { type Resolver, resolveReferences } from "./references.ts";
 import type { Secret } from "./secret.ts";
-
-const reference = z.union(
-  [z.string(), z.strictObject({ fromEnv: z.string() }), z.strictObject({ fromFile: z.string() })],
-  { error: 'expected a string, { fromEnv = "NAME" } or { fromFile = "path" }' },
-);
-
-const secretReference = z.union([z.strictObject({ fromEnv: z.string() }), z.strictObject({ fromFile: z.string() })], {
-  error: 'expected { fromEnv = "NAME" } or { fromFile = "path" }',
-});
 
 const webUrl = z.string().refine((text) => /^https?:\/\//.test(text) && URL.canParse(text), {
   error: "expected an http(s) URL",
@@ -86,7 +80,8 @@ export function shapeServerAuth(table: AuthTable | undefined, secrets: AuthSecre
 
 /** What is wrong with the tables beyond their form. */
 export function checkServerAuth(server: Readonly<Record<string, unknown>>, index: number): Problem[] {
-  const parsed = serverAuthSchema.safeParse(server.auth);
+  if (server.auth === undefined) return [];
+  const parsed = serverAuthSchema.safeParse(server.auth, READ_ONCE);
   if (!parsed.success) return [];
   const { type, risk, clientId, clientSecret, privateKey } = parsed.data;
   const problems: Problem[] = [];

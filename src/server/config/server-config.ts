@@ -2,12 +2,8 @@
 import * as z from "zod";
 import { mcpServerShape } from "../../providers/mcp/mcp-config.ts";
 import { durationMs, sizeBytes } from "./amounts.ts";
+import { reference } from "./reference-schema.ts";
 import { serverAuthSchema } from "./server-auth-config.ts";
-
-const reference = z.union(
-  [z.string(), z.strictObject({ fromEnv: z.string() }), z.strictObject({ fromFile: z.string() })],
-  { error: 'expected a string, { fromEnv = "NAME" } or { fromFile = "path" }' },
-);
 
 const references = z.record(z.string(), reference).default({});
 

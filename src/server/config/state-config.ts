@@ -4,6 +4,7 @@ import * as z from "zod";
 import { durationMs } from "./amounts.ts";
 import { isLoopback, type ListenAddress, parseListen } from "./listen-address.ts";
 import { type Problem, valueAt } from "./problem.ts";
+import { secretReference } from "./reference-schema.ts";
 import { type Resolver, resolveReferences } from "./references.ts";
 import type { Secret } from "./secret.ts";
 
@@ -11,10 +12,6 @@ const urlOrReference = z.union(
   [z.string(), z.strictObject({ fromEnv: z.string() }), z.strictObject({ fromFile: z.string() })],
   { error: 'expected a URL, { fromEnv = "NAME" } or { fromFile = "path" }' },
 );
-
-const keyReference = z.union([z.strictObject({ fromEnv: z.string() }), z.strictObject({ fromFile: z.string() })], {
-  error: 'expected { fromEnv = "NAME" } or { fromFile = "path" }',
-});
 
 const address = z.string().refine((text) => parseListen(text) !== undefined, {
   error: 'expected HOST:PORT such as "10.0.0.7:7412"',
@@ -56,7 +53,7 @@ export const clusterSchema = z
       .describe(
         "The address the others are told, where it is not the one of `listen`; port 0 means the one that was taken.",
       ),
-    key: keyReference
+    key: secretReference
       .optional()
       .describe(
         "What the processes prove themselves with to each other, at least 32 bytes. By default the first one makes it and keeps it in the shared store.",

@@ -1,10 +1,6 @@
 /** The `[telemetry]` table: where traces go. */
 import * as z from "zod";
-
-const reference = z.union(
-  [z.string(), z.strictObject({ fromEnv: z.string() }), z.strictObject({ fromFile: z.string() })],
-  { error: 'expected a string, { fromEnv = "NAME" } or { fromFile = "path" }' },
-);
+import { reference } from "./reference-schema.ts";
 
 export const telemetrySchema = z
   .strictObject({

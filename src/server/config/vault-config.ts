@@ -1,17 +1,14 @@
 /** The `[vault]` table: with what the tokens of servers are encrypted. */
 import * as z from "zod";
 import { type Problem, valueAt } from "./problem.ts";
+import { secretReference } from "./reference-schema.ts";
 import { type Resolver, resolveReferences } from "./references.ts";
 import type { Secret } from "./secret.ts";
-
-const keyReference = z.union([z.strictObject({ fromEnv: z.string() }), z.strictObject({ fromFile: z.string() })], {
-  error: 'expected { fromEnv = "NAME" } or { fromFile = "path" }',
-});
 
 export const vaultSchema = z
   .strictObject({
     keys: z
-      .array(keyReference)
+      .array(secretReference)
       .min(1)
       .max(16)
       .optional()
