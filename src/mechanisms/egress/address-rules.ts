@@ -23,13 +23,22 @@ const NOT_PUBLIC = {
   ipv6: ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"],
 } as const;
 
-const [refused, globalV6, loopback] = [new BlockList(), new BlockList(), new BlockList()];
-for (const type of ["ipv4", "ipv6"] as const) {
-  for (const range of NOT_PUBLIC[type]) addRange(refused, range, type);
+type Lists = { readonly refused: BlockList; readonly globalV6: BlockList; readonly loopback: BlockList };
+
+let made: Lists | undefined;
+
+/** Made when the first address is judged: most starts judge none. */
+function lists(): Lists {
+  if (made) return made;
+  made = { refused: new BlockList(), globalV6: new BlockList(), loopback: new BlockList() };
+  for (const type of ["ipv4", "ipv6"] as const) {
+    for (const range of NOT_PUBLIC[type]) addRange(made.refused, range, type);
+  }
+  addRange(made.globalV6, "2000::/3", "ipv6");
+  addRange(made.loopback, "127.0.0.0/8", "ipv4");
+  addRange(made.loopback, "::1/128", "ipv6");
+  return made;
 }
-addRange(globalV6, "2000::/3", "ipv6");
-addRange(loopback, "127.0.0.0/8", "ipv4");
-addRange(loopback, "::1/128", "ipv6");
 
 function addRange(list: BlockList, range: string, type: "ipv4" | "ipv6"): void {
   const [network = "", bits] = range.split("/");
@@ -39,11 +48,12 @@ function addRange(list: BlockList, range: string, type: "ipv4" | "ipv6"): void {
 /** `address`: as a resolver gives it, without brackets. */
 export function isPublicAddress(address: string): boolean {
   const version = isIP(address);
+  const { refused, globalV6 } = lists();
   if (version === 4) return !refused.check(address, "ipv4");
   return version === 6 && globalV6.check(address, "ipv6") && !refused.check(address, "ipv6");
 }
 
 export function isLoopbackAddress(address: string): boolean {
   const version = isIP(address);
-  return version !== 0 && loopback.check(address, version === 4 ? "ipv4" : "ipv6");
+  return version !== 0 && lists().loopback.check(address, version === 4 ? "ipv4" : "ipv6");
 }

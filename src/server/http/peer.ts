@@ -1,13 +1,17 @@
 import type { Socket } from "node:net";
-import { TLSSocket } from "node:tls";
+import type { TLSSocket } from "node:tls";
 import type { HttpPeer } from "../../contract/index.ts";
 
 /** Whose connection it is, as far as the connection itself tells. */
 export function peerOf(socket: Socket): HttpPeer {
   const address = socket.remoteAddress ?? "";
-  if (!(socket instanceof TLSSocket)) return { address };
+  if (!isSecure(socket)) return { address };
   const certificate = certificateOf(socket);
   return certificate ? { address, certificate } : { address };
+}
+
+function isSecure(socket: Socket): socket is TLSSocket {
+  return "encrypted" in socket;
 }
 
 function certificateOf(socket: TLSSocket): HttpPeer["certificate"] {
