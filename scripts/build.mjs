@@ -12,7 +12,7 @@ const entry = "src/cli/main.ts";
 /** Packages in files of their own, because most starts do without them. */
 const BESIDE = ["kysely", "jose"];
 /** Parts of Node that most starts do without, 5 ms together. The bundle asks for them where they are used. */
-const WHEN_USED = ["node:child_process", "node:dns/promises", "node:tls", "node:zlib"];
+const WHEN_USED = ["node:dns/promises", "node:fs/promises", "node:tls", "node:zlib"];
 
 const shared = { bundle: true, platform: "node", format: "cjs", target: "node22", logLevel: "warning", write: false };
 
@@ -24,7 +24,11 @@ const program = await build({
   external: ["pg", "ioredis"],
   plugins: [{ name: "beside", setup: ({ onResolve }) => onResolve({ filter: besideFilter() }, toFileBeside) }],
   sourcemap: "external",
-  // The launcher runs the bundle as a script, which has `require` and `__filename` only.
+  // As a module it runs; as a script, which has no `require`, it is the function that does. The inner brackets make V8 compile it at once.
+  banner: {
+    js: "((run) => (typeof require === 'function' ? run(require, __filename) : run))((function (require, __filename) {",
+  },
+  footer: { js: "}));" },
   supported: { "dynamic-import": false },
   define: { "import.meta.filename": "__filename" },
 });

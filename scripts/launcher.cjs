@@ -51,9 +51,8 @@ function setFlag(flag) {
 function runWithKeptCode(file) {
   const { Script } = require("node:vm");
   const cachedData = readOwn(file);
-  // On the first line of main.js, so that its line numbers stay. The build has made it ASCII.
-  const source = `(function (require, __filename) {${fs.readFileSync(MAIN, "latin1")}\n})`;
-  const script = new Script(source, { filename: MAIN, cachedData });
+  // The build has made it ASCII.
+  const script = new Script(fs.readFileSync(MAIN, "latin1"), { filename: MAIN, cachedData });
   script.runInThisContext()(require, MAIN);
   const isUsed = cachedData !== undefined && !script.cachedDataRejected;
   const keep = () => {

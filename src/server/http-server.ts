@@ -23,7 +23,7 @@ import type { McpFront } from "../fronts/mcp/index.ts";
 import type { ListenAddress } from "./config/listen-address.ts";
 import { ExpiringStreams } from "./expiring-streams.ts";
 import type { Authenticator } from "./governance/index.ts";
-import { type EdgeLimiter, HttpListener, type TlsTerms } from "./http/index.ts";
+import { type EdgeLimiter, HttpListener, listenOn, type TlsTerms } from "./http/index.ts";
 import { type OwnRoute, routeOf } from "./route.ts";
 
 /** Who answers. */
@@ -103,10 +103,11 @@ export class HttpServer {
     const { server } = this.#listener;
     await new Promise<void>((resolve, reject) => {
       server.once("error", reject);
-      server.listen({ host, port }, () => {
+      server.once("listening", () => {
         server.off("error", reject);
         resolve();
       });
+      listenOn(server, host, port);
     });
     server.on("error", (cause) => this.#options.log.error("http server failed", { cause }));
     return { host, port: (server.address() as AddressInfo).port };

@@ -12,10 +12,13 @@ const TRANSPORTS = {
 
 export type McpTransportKind = "stdio" | "http" | "sse";
 
+/** Lazy: a config file has amounts of its own in these places. */
 const amount = (parse: (text: string) => number | undefined, error: string) =>
-  z
-    .union([z.number().nonnegative(), z.string().refine((text) => parse(text) !== undefined, { error })])
-    .transform((value) => (typeof value === "number" ? value : (parse(value) as number)));
+  z.lazy(() =>
+    z
+      .union([z.number().nonnegative(), z.string().refine((text) => parse(text) !== undefined, { error })])
+      .transform((value) => (typeof value === "number" ? value : (parse(value) as number))),
+  );
 const duration = () => amount(parseDurationMs, 'expected a duration such as "30s", "500ms" or "2m"');
 const size = () => amount(parseBytes, 'expected a size such as "16MiB" or "64KB"');
 

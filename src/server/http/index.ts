@@ -1,4 +1,5 @@
 export { EdgeLimiter } from "./edge-limiter.ts";
+export { listenOn } from "./listen-on.ts";
 export { HttpListener } from "./listener.ts";
 export type { TlsTerms } from "./tls-server.ts";
 export { TrustedProxies } from "./trusted-proxies.ts";
