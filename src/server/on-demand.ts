@@ -1,6 +1,6 @@
 /**
- * Something that a start does without. Whoever makes it loads the code for it with `import()`, which the bundle does not
- * run before: a plain start would spend a fifth of its time on it.
+ * Something that a start does without. Whoever makes it gets the code for it by `import()`, and nothing of that runs before:
+ * the operations alone would be a tenth of a start.
  */
 export class OnDemand<Value> {
   readonly #make: () => Promise<Value>;
