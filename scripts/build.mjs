@@ -12,7 +12,7 @@ const entry = "src/cli/main.ts";
 /** Packages in files of their own, because most starts do without them. */
 const BESIDE = ["kysely", "jose"];
 /** Parts of Node that most starts do without, 5 ms together. The bundle asks for them where they are used. */
-const WHEN_USED = ["node:dns/promises", "node:fs/promises", "node:tls", "node:zlib"];
+const WHEN_USED = ["node:child_process", "node:dns/promises", "node:fs/promises", "node:tls", "node:zlib"];
 
 const shared = { bundle: true, platform: "node", format: "cjs", target: "node22", logLevel: "warning", write: false };
 

@@ -32,7 +32,12 @@ export class FileWatch {
   constructor(options: WatchOptions) {
     this.#options = options;
     this.#known = printsOf(options.files());
-    this.#watchFolders();
+    // Not at once: what changes meanwhile is seen by this look, and to load what notices need is 3 ms of a start.
+    this.#soon = options.timers.after(QUIET_MS, () => {
+      this.#soon = undefined;
+      this.#watchFolders();
+      this.#look();
+    });
     this.#schedulePoll();
   }
 
