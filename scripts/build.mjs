@@ -10,7 +10,7 @@ import { build } from "esbuild";
 
 const entry = "src/cli/main.ts";
 /** Packages in files of their own, because most starts do without them. */
-const BESIDE = ["kysely", "jose"];
+const BESIDE = ["kysely", "jose", "yaml"];
 /** Parts of Node that most starts do without, 5 ms together. The bundle asks for them where they are used. */
 const WHEN_USED = ["node:child_process", "node:dns/promises", "node:fs/promises", "node:tls", "node:zlib"];
 

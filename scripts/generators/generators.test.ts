@@ -4,7 +4,7 @@ import { Command } from "commander";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { ERROR_CODES } from "../../src/contract/error.ts";
-import { PROBES, WHILE_AWAY } from "../../tests/chaos/outages.ts";
+import { GOVERNED_PROBES, PROBES, WHILE_AWAY } from "../../tests/chaos/outages.ts";
 import { cliPage } from "./cli.ts";
 import { configPage } from "./config.ts";
 import { configJsonSchemaPage } from "./config-json-schema.ts";
@@ -111,7 +111,8 @@ describe("outagesPage", () => {
       ["Redis", redis],
       ["PostgreSQL", postgres],
     ] as const)
-      for (const probe of PROBES) expect(part).toContain(`| ${probe} | ${WHILE_AWAY[store][probe]} |`);
+      for (const probe of [...PROBES, ...GOVERNED_PROBES])
+        expect(part).toContain(`| ${probe} | ${WHILE_AWAY[store][probe]} |`);
   });
 
   test.each(FULL_DISK)("names a test that exists: $what", ({ test: [file, title] }) => {

@@ -1,5 +1,13 @@
 /** What an outage does to callers. The rows of Redis and PostgreSQL are those that `chaos:stores` holds gateways to. */
-import { type Effect, PROBES, type Probe, type StoreName, WAYS, WHILE_AWAY } from "../../tests/chaos/outages.ts";
+import {
+  type Effect,
+  GOVERNED_PROBES,
+  PROBES,
+  type Probe,
+  type StoreName,
+  WAYS,
+  WHILE_AWAY,
+} from "../../tests/chaos/outages.ts";
 import { type Generator, type Page, page, REFERENCE, table } from "./page.ts";
 
 /** What a reader must know beside the effect. */
@@ -10,10 +18,17 @@ const REMARKS: Readonly<Record<StoreName, Partial<Record<Probe, string>>>> = {
     "call without a session": "nobody else needs to know of it",
     "call with a key": "whether it was made before cannot be known",
     "call under a rate or a number of places":
-      "refused for two seconds, in case it is only slow; then each process lets through its share: the limit divided by the number of processes there were last, rounded down, at least one; what was taken before is not known, so that all together may let through the capacity of a bucket once more",
+      "refused for two seconds, in case it is only slow; then each process lets through its share: the limit divided by the number of processes there were last, rounded down, at least one; what was taken before is not known, so that all together may let through the capacity of a bucket once more; and Redis does not hear of it, so that as much again may pass when it is back",
     "call under a budget": "whether it is spent cannot be known",
     "slow call that may be a task": "tasks are in PostgreSQL",
     "poll of an ended task elsewhere": "while it runs: refused, because where it runs cannot be known",
+    "call with a token that was seen before": "tokens are in PostgreSQL",
+    "call with a token that was revoked": "word of a revocation may be lost: other processes look every five seconds",
+    "call that must be approved first": "approvals are in PostgreSQL",
+    "yes or no to a call that waits": "a process that holds the call hears of it within a second",
+    "call that was approved": "not where it is under a budget",
+    "revocation of a token": "in force at this process at once, at the others within five seconds",
+    "change of a grant": "in force at this process at once, at the others within five seconds",
   },
   PostgreSQL: {
     "call with a key": "keys are in Redis",
@@ -24,6 +39,14 @@ const REMARKS: Readonly<Record<StoreName, Partial<Record<Probe, string>>>> = {
       "answered as a plain call when it is done, as no task is made that could not be kept; asked for outright, a task is refused",
     "poll of a task at its home": "that it is over is told when it has been written down",
     "poll of an ended task elsewhere": "its row cannot be read",
+    "call with a token that was seen before": "for ten minutes; nobody can be revoked meanwhile",
+    "call with a token that was not seen before": "whose it is cannot be known; tokens of issuers need no database",
+    "call with a token that was revoked": "refused where it was not seen before, or not for ten minutes",
+    "call that a policy forbids": "the policy stays in force as it was last known",
+    "call that is recorded": "its event is in the spool before it is answered, and on the trail when the store is back",
+    "call that must be approved first": "nobody could decide about it",
+    "yes or no to a call that waits": "no decision is taken that is not on record",
+    "call that was approved": "nothing is sent to the server; the approval stays good until it expires",
   },
 };
 
@@ -61,7 +84,7 @@ export const FULL_DISK: readonly FullDiskRow[] = [
     what: "new task",
     effect: "refused",
     remark: "a call that may become one is answered as a plain call",
-    test: ["src/fronts/mcp/durable-tasks.test.ts", "is refused while it cannot be stored, and its call is cancelled"],
+    test: ["src/fronts/mcp/durable-tasks.test.ts", "is refused while it cannot be stored"],
   },
   {
     what: "whatever only reads",
@@ -73,12 +96,13 @@ export const FULL_DISK: readonly FullDiskRow[] = [
 
 const INTRODUCTION =
   "*served*: as ever. *refused*: within seconds, with nothing done: status 503 with `Retry-After`, or the error\n" +
-  "[STATE_UNAVAILABLE](errors/STATE_UNAVAILABLE.md). When the store is back, everything is served again by itself.\n" +
-  "What a client was told before is not lost.";
+  "[STATE_UNAVAILABLE](errors/STATE_UNAVAILABLE.md). *denied*: as ever, too: the caller may not do it, and is told so.\n" +
+  "When the store is back, everything is served again by itself. What a client was told before is not lost.";
 
 const HELD =
-  "`npm run chaos:stores` breaks each store in each of these ways under load, and holds three gateways to every row:\n" +
-  `${WAYS.join(", ")}.`;
+  "`npm run chaos:stores -- --governed` breaks each store in each of these ways under load, and holds three gateways to\n" +
+  `every row: ${WAYS.join(", ")}. The rows from "${GOVERNED_PROBES[0]}" on are about gateways\n` +
+  "that ask callers who they are.";
 
 export const outagesGenerator: Generator = { name: "outages", pages: async () => [outagesPage()] };
 
@@ -87,7 +111,7 @@ export function outagesPage(): Page {
     `## ${store} is away`,
     table(
       ["what", "effect", "remark"],
-      PROBES.map((probe) => rowOf(store, probe)),
+      [...PROBES, ...GOVERNED_PROBES].map((probe) => rowOf(store, probe)),
     ),
     ...(store === "PostgreSQL" ? ["Messages that must arrive wait until it is back."] : []),
   ]);

@@ -28,10 +28,14 @@ export function addApprovalCommands(program: Command): void {
 function addDecision(program: Command, decision: "approve" | "deny", description: string): void {
   program
     .command(decision)
-    .argument("[id]", "the id of the approval, or as much of it as tells it from others")
+    .argument(
+      "[id]",
+      "the id of the approval, or as much of it as tells it from others; with --print also the link to its page",
+    )
     .description(description)
     .option("--latest", "the newest one that waits")
     .option("--yes", "do not ask again")
+    .option("--print", "only print the proof, for the page of the call or for whoever brings it to the gateway")
     .option("--key <file>", "your key; without it ~/.config/isthmus/operator.key")
     .addOption(urlOption())
     .addOption(configOption())

@@ -35,7 +35,7 @@ export type AuditCheckpoint = {
   /** From 1 without a gap. */
   readonly number: number;
   readonly at: number;
-  /** JSON: the number, the time, the hash of the checkpoint before it, and the heads it has seen. */
+  /** JSON: the number, the time, the hash of the checkpoint before it, the heads it has seen, and what was removed with it. */
   readonly text: string;
   /** Of the text, as with blocks. */
   readonly signature: string;
@@ -47,11 +47,19 @@ export type AuditRun = { readonly number: number; readonly last: number; readonl
 /** A block that is in no run yet. */
 export type UnindexedBlock = AuditPlace & { readonly count: number; readonly until: number };
 
+/** The last block of a chain that was removed: it, and all before it, were older than they are kept. */
+export type AuditEdge = { readonly writer: string; readonly number: number; readonly hash: string };
+
+/** One of the first blocks of all that are kept. */
+export type OldBlock = AuditEdge & { readonly sequence: number; readonly count: number; readonly until: number };
+
 /** Missed where the chain, or the row of checkpoints, does not end where it is to be continued. */
 export type AuditChange = { readonly table: "audit" } & (
   | { readonly type: "block"; readonly block: AuditBlock; readonly terms: readonly number[] }
   | { readonly type: "run"; readonly run: AuditRun; readonly after: number }
   | { readonly type: "checkpoint"; readonly checkpoint: AuditCheckpoint; readonly heads: readonly AuditHead[] }
+  /** With the checkpoint that says so. `sequence`: of the last of them; parts of the index that hold nothing else go, too. */
+  | { readonly type: "remove"; readonly edges: readonly AuditEdge[]; readonly sequence: number }
 );
 
 /** A block by its place among all. */
@@ -83,6 +91,8 @@ export interface AuditRows {
   lastRun(): Promise<AuditRun | undefined>;
   /** The first ones, in the order of their sequence. */
   unindexed(after: number, limit: number): Promise<readonly UnindexedBlock[]>;
+  /** The first ones that are kept, in the order of their sequence. */
+  oldest(limit: number): Promise<readonly OldBlock[]>;
   lastCheckpoint(): Promise<AuditCheckpoint | undefined>;
   /** From this number on, in order. */
   checkpoints(from: number, limit: number): Promise<readonly AuditCheckpoint[]>;

@@ -1,4 +1,5 @@
 import type { Change } from "./change.ts";
+import type { Principal } from "./principal.ts";
 
 /** What has happened, in MGP's words, as data. The names of custom events are reverse-domain ones. */
 const AUDIT_TYPES = [
@@ -42,6 +43,16 @@ export interface AuditTrail {
    */
   commit(event: AuditEvent, changes: readonly Change[]): Promise<boolean>;
 }
+
+/** A caller was told that nobody knows how its call ended: the process that made it is gone, and has noted nothing. */
+export type LostAnswer = {
+  readonly principal: Principal;
+  readonly method: string;
+  /** As far as it is known. */
+  readonly target: AuditEvent["target"];
+  readonly traceId?: string | undefined;
+  readonly taskId?: string;
+};
 
 /** For whoever keeps no trail: changes are written all the same. */
 export function untracked(write: (changes: readonly Change[]) => Promise<boolean>): AuditTrail {

@@ -52,8 +52,8 @@ export interface Call {
   readonly life: Life;
   /** What access has said about it, where that is `confirm`: somebody must say yes before it is made. */
   readonly confirm?: Decision;
-  /** For a stage that asks its caller something before the call is made. */
-  readonly run?: AskingRun | undefined;
+  /** For a stage that asks its caller something before the call is made, or must know of its end before the caller does. */
+  readonly run?: StagedRun | undefined;
   /** When it passed what; grows while the call runs. */
   readonly timing?: Timing;
   /** Aborts on cancel, deadline and shutdown. Made when first asked for: most calls never need it. */
@@ -73,9 +73,11 @@ export interface Timing {
   readonly repeats: number;
 }
 
-/** Where the answers to a stage's own questions come. Until they have, nobody else gets any of this call. */
-export interface AskingRun {
+export interface StagedRun {
+  /** Where the answers to a stage's own questions come. Until they have, nobody else gets any of this call. */
   onAnswers: ((answers: readonly Answer[]) => void) | undefined;
+  /** Told before its caller is when the run ends without its stages, which may still hold what they know of it. */
+  witness: { ending(error: GatewayError): void } | undefined;
 }
 
 /** The same call with another input. */

@@ -16,17 +16,20 @@ export {
   type AuditResult,
   type AuditTrail,
   type AuditType,
+  type LostAnswer,
   untracked,
 } from "./audit.ts";
 export type {
   AuditBlock,
   AuditChange,
   AuditCheckpoint,
+  AuditEdge,
   AuditHead,
   AuditPlace,
   AuditRows,
   AuditRun,
   AuditSearch,
+  OldBlock,
   UnindexedBlock,
 } from "./audit-rows.ts";
 export { type BlobBytes, isBlobId } from "./blob-bytes.ts";
@@ -51,6 +54,7 @@ export {
   type Origin,
   type Out,
   type Stage,
+  type StagedRun,
   type Target,
   type Timing,
   type Verb,
@@ -126,6 +130,7 @@ export type {
   TaskRow,
   TaskRows,
 } from "./records.ts";
+export type { NoteRefusal, RefusedMessage } from "./refused-message.ts";
 export type { SessionRef } from "./session.ts";
 export {
   type Admission,

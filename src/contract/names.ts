@@ -61,6 +61,7 @@ export const RESERVED_CATALOG_IDS: readonly string[] = [
   "api",
   "openapi.json",
   "oauth",
+  "approvals",
   "healthz",
   "readyz",
   "metrics",

@@ -41,12 +41,18 @@ export function createDispatch(options: DispatchOptions): (isRepeatable: boolean
       const found = options.find(call.target.provider);
       if (!found) return Promise.reject(new GatewayError("NO_SUCH_TARGET"));
       const { run } = call as LiveCall;
-      if (!run || run.isEnded) return Promise.resolve();
+      if (!run) return Promise.resolve();
+      // Cancelled while a stage waited: its caller has been told, and the stages before this one must hear of it, too.
+      if (run.isEnded) return Promise.reject(endOf(run));
       const refusal = found.breaker.strain === 0 ? undefined : found.breaker.refuse(call, options.clock.now());
       if (refusal) return Promise.reject(refusal);
       const attempt = new Attempt({ call, out, run, target: found, options, tries: isRepeatable ? 2 : 1 });
       return found.slots.tryTake() ? attempt.go() : attempt.queue();
     };
+}
+
+function endOf({ call }: LiveRun): GatewayError {
+  return GatewayError.from(call.signal.reason ?? new GatewayError("CANCELLED"));
 }
 
 type AttemptParts = {

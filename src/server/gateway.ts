@@ -9,6 +9,7 @@ import {
   PEER,
   type ProviderStatus,
 } from "../contract/index.ts";
+import { createApprovalsFront } from "../fronts/approvals/index.ts";
 import { createConsentFront } from "../fronts/consent/index.ts";
 import { createGate, createMcpFront, type StdioOptions } from "../fronts/mcp/index.ts";
 import { createKernel, type Place } from "../kernel/index.ts";
@@ -17,6 +18,7 @@ import { createSessions, createUpstreamMemory } from "../mechanisms/sessions/ind
 import { createSeal } from "../mechanisms/vault/index.ts";
 import { createWatchdog } from "../providers/mcp/index.ts";
 import { mapLinks, RecentCalls } from "../stages/index.ts";
+import { asksForPages } from "../wire/mcp/index.ts";
 import { systemClock } from "./clock.ts";
 import {
   type Config,
@@ -42,7 +44,7 @@ import {
   tlsTerms,
 } from "./gateway-options.ts";
 import { addGauges } from "./gauges.ts";
-import { createGovernance, runAlone } from "./governance/index.ts";
+import { createGovernance, lostTask, runAlone } from "./governance/index.ts";
 import type { HomedProvider } from "./hop-provider/index.ts";
 import { EdgeLimiter, TrustedProxies } from "./http/index.ts";
 import { HttpServer } from "./http-server.ts";
@@ -122,7 +124,7 @@ export function createGateway(initial: Config, { log, env, state }: GatewayOptio
   const spans = createExporter(config, ports);
   const livePins = new LivePins({ ...ports, config: () => config, onChange: () => kernel.screenAgain() });
   const { pins } = livePins;
-  const ledger = shared && { ...ports, ...shared, isShared: !isAlone };
+  const ledger = shared && { ...ports, ...shared, isShared: !isAlone, isQuestion: asksForPages };
   const governance = createGovernance({
     ...ports,
     config,
@@ -184,7 +186,11 @@ export function createGateway(initial: Config, { log, env, state }: GatewayOptio
   // The fronts read it with every request: another config is put into the same object.
   const liveConfig = frontConfig(config);
   let proxies = new TrustedProxies(config.gateway.trustedProxies);
-  const tasks = new KeptTasks({ ...ports, ...(kept && { store: { ...kept, members: kept.shared.members } }) });
+  const onLost = governance.callLost;
+  const tasks = new KeptTasks({
+    ...ports,
+    ...(kept && { store: { ...kept, members: kept.shared.members, onLost: (task) => onLost(lostTask(task)) } }),
+  });
   const { authenticator } = governance;
   const front = createMcpFront({
     ...ports,
@@ -193,6 +199,8 @@ export function createGateway(initial: Config, { log, env, state }: GatewayOptio
     catalog: kernel.catalog,
     runs: kernel.runs,
     confirmations: governance.approvals.confirmations,
+    refused: governance.refused,
+    onLost,
     ...(authenticator && { stepUp: (request, error) => authenticator.stepUp(request, error) }),
     keys: createSeal(sealOptions(config.gateway, state?.clusterKey)),
     config: liveConfig,
@@ -201,6 +209,7 @@ export function createGateway(initial: Config, { log, env, state }: GatewayOptio
   });
   const life = new AbortController();
   let opening: Promise<void> | undefined;
+  let operating: Promise<void> | undefined;
   let closing: Promise<void> | undefined;
   let isSettled = false;
   let follower: ConfigFollower | undefined;
@@ -215,6 +224,7 @@ export function createGateway(initial: Config, { log, env, state }: GatewayOptio
       version: VERSION,
       maxBody: () => config.gateway.maxBodyBytes,
       gate,
+      refused: governance.refused,
     });
   });
 
@@ -223,6 +233,7 @@ export function createGateway(initial: Config, { log, env, state }: GatewayOptio
     timers,
     meter: metrics,
     gate,
+    refused: governance.refused,
     clientAddress: (peer, headers) => proxies.addressOf(peer, headers),
     ...(authenticator && { authenticator }),
     tls: tlsTerms(config.gateway),
@@ -234,7 +245,8 @@ export function createGateway(initial: Config, { log, env, state }: GatewayOptio
       hasSse: config.gateway.sse,
       readiness: describeReadiness,
       metrics: () => metrics.render(),
-      consent: createConsentFront({ desk: governance.vault.desk, log, gate }),
+      consent: createConsentFront({ desk: governance.vault.desk, log, gate, refused: governance.refused }),
+      approvals: createApprovalsFront({ desk: governance.approvals.desk, log, gate, refused: governance.refused }),
       admin: () => admin.get(),
     },
   });
@@ -353,11 +365,13 @@ export function createGateway(initial: Config, { log, env, state }: GatewayOptio
       await governance.open();
       const [address] = await Promise.all([http.listen(config.gateway.listen), cluster?.open()]);
       governance.vault.listensOn(address);
+      governance.approvals.listensOn(address);
       void openServers();
       return address;
     },
     async operate(id, input) {
-      await governance.open();
+      operating ??= governance.open();
+      await operating;
       return await runAlone(await governance.operations(), id, input);
     },
     async serveStdio(client) {

@@ -13,11 +13,13 @@ import {
   headerLine,
   type Log,
   type Meter,
+  type NoteRefusal,
   type Principal,
   type Timers,
   textOf,
 } from "../contract/index.ts";
 import type { AdminFront } from "../fronts/admin/index.ts";
+import type { ApprovalsFront } from "../fronts/approvals/index.ts";
 import type { ConsentFront } from "../fronts/consent/index.ts";
 import type { McpFront } from "../fronts/mcp/index.ts";
 import type { ListenAddress } from "./config/listen-address.ts";
@@ -37,6 +39,8 @@ export type HttpRoutes = {
   readonly metrics: () => string;
   /** Everything under `/oauth`: browsers, which are known by what they were given. */
   readonly consent: ConsentFront;
+  /** Everything under `/approvals`: people who have the link to a call that waits. */
+  readonly approvals: ApprovalsFront;
   /** Everything under `/api`; loaded when somebody first asks for any of it. */
   readonly admin: () => Promise<AdminFront>;
 };
@@ -51,6 +55,8 @@ export type HttpServerOptions = {
   readonly tls?: TlsTerms | undefined;
   /** Unset: nobody is turned away for sending much. */
   readonly edge?: Pick<EdgeLimiter, "refuse">;
+  /** Hears of what was turned away before it became a call. */
+  readonly refused?: NoteRefusal;
   readonly clientAddress: (peer: string, headers: HttpRequest["headers"]) => string;
   /** Asked before anything is written; unset: always. */
   readonly mayWrite?: () => boolean;
@@ -93,6 +99,7 @@ export class HttpServer {
       onRefused: (status, peer) => {
         options.meter.count("isthmus_refused_total", `http ${status}`);
         options.log.debug("request refused", { status, reason: "http", peer });
+        options.refused?.({ reason: `http ${status}`, address: peer });
       },
       onError: (cause) => options.log.error("request failed", { cause }),
     });
@@ -151,10 +158,14 @@ export class HttpServer {
     const retryMs = edge && !OPEN_TO_ALL.has(request.url) ? edge.refuse(request) : undefined;
     if (retryMs !== undefined) return this.#shed(retryMs, request, response);
     if (!authenticator) return this.take(request, response);
-    const enter = (isOpen: boolean) =>
-      isOpen ? this.#takeFrom(ANONYMOUS, request, response) : this.#identify(authenticator, request, response);
-    if (isAdmin(request)) this.#withAdmin(request, response, (admin) => enter(admin.isOpen(request)));
-    else enter(isOpenToAll(request.url));
+    if (isAdmin(request)) {
+      return this.#withAdmin(request, response, (admin) => {
+        if (admin.isOpen(request)) this.#takeFrom(ANONYMOUS, request, response);
+        else this.#identify(authenticator, request, response);
+      });
+    }
+    if (isOpen(request)) this.#takeFrom(ANONYMOUS, request, response);
+    else this.#identify(authenticator, request, response);
   }
 
   #identify(authenticator: Authenticator, request: HttpRequest, response: HttpResponse): void {
@@ -187,8 +198,8 @@ export class HttpServer {
 
   #turnAway(cause: unknown, request: HttpRequest, response: HttpResponse): void {
     request.discard();
-    const wrong = this.#options.gate(request);
-    if (wrong !== undefined) return answerJson(response, 403, { error: `this ${wrong} is not allowed` });
+    request.principal = ANONYMOUS;
+    if (this.#refuseAtGate(request, response)) return;
     const error = GatewayError.from(cause);
     if (error.code === "INTERNAL") this.#options.log.error("authentication failed inside the gateway", { cause });
     const status = STATUS_OF[error.code] ?? 500;
@@ -218,6 +229,7 @@ export class HttpServer {
     if (route.to === "confirm") this.#confirm(request, response);
     else if (route.to === "admin") this.#withAdmin(request, response, (admin) => admin.handle(request, response));
     else if (route.to === "consent") routes.consent(request, response);
+    else if (route.to === "approvals") routes.approvals(request, response);
     else if (!("catalog" in route)) this.#answerOwn(request, response, route);
     else if (route.to === "mcp" || routes.hasSse) routes.front(request, response, route.catalog, route.to);
     else this.#answerOwn(request, response, { to: "nothing" });
@@ -238,22 +250,24 @@ export class HttpServer {
   }
 
   #confirm(request: HttpRequest, response: HttpResponse): void {
-    const { routes, gate } = this.#options;
-    const wrong = gate(request);
-    if (wrong === undefined) return routes.confirm(request, response);
+    if (!this.#refuseAtGate(request, response)) this.#options.routes.confirm(request, response);
+  }
+
+  #refuseAtGate(request: HttpRequest, response: HttpResponse): boolean {
+    const wrong = this.#options.gate(request);
+    if (wrong === undefined) return false;
     request.discard();
+    const { clientAddress: address, url: path, principal } = request;
+    this.#options.log.debug("request refused", { status: 403, reason: wrong, address });
+    this.#options.refused?.({ reason: wrong, principal, address, path });
     answerJson(response, 403, { error: `this ${wrong} is not allowed` });
+    return true;
   }
 
   #answerOwn(request: HttpRequest, response: HttpResponse, { to, resource }: OwnRoute): void {
-    const { routes, gate, authenticator } = this.#options;
+    const { routes, authenticator } = this.#options;
     request.discard();
-    const wrong = gate(request);
-    if (wrong !== undefined) {
-      this.#options.log.debug("request refused", { status: 403, reason: wrong, address: request.clientAddress });
-      answerJson(response, 403, { error: `this ${wrong} is not allowed` });
-      return;
-    }
+    if (this.#refuseAtGate(request, response)) return;
     switch (to) {
       case "healthz":
         answerText(response, 200, "text/plain; charset=utf-8", "ok");
@@ -267,6 +281,8 @@ export class HttpServer {
       }
       case "metrics":
         if (!hasRole(request.principal, "viewer")) {
+          const { principal, clientAddress: address, url: path } = request;
+          this.#options.refused?.({ reason: "role", principal, address, path });
           answerJson(response, 403, { error: "this needs the role viewer" });
           break;
         }
@@ -282,6 +298,19 @@ export class HttpServer {
         break;
     }
   }
+}
+
+function isOpen(request: HttpRequest): boolean {
+  return isOpenToAll(request.url) || (isApprovalPage(request) && !showsCredential(request));
+}
+
+function isApprovalPage({ url }: HttpRequest): boolean {
+  return url.startsWith("/approvals/");
+}
+
+/** Whoever shows one is known by it, or turned away; also where it stands in the address, in which our links have nothing. */
+function showsCredential({ url, headers, peer }: HttpRequest): boolean {
+  return headers.authorization !== undefined || peer?.certificate !== undefined || url.includes("?");
 }
 
 function isAdmin({ url }: HttpRequest): boolean {

@@ -43,10 +43,18 @@ describe("routeOf", () => {
     },
   );
 
+  test.each(["/approvals/1", "/approvals/", "/approvals/mcp", "/approvals/1?x"])(
+    "leaves %s to the page of an approval",
+    (url) => {
+      expect(routeOf(url)).toEqual({ to: "approvals" });
+    },
+  );
+
   test.each([
     "/",
     "",
     "/api",
+    "/approvals",
     "/apix",
     "*",
     "/mcp/",

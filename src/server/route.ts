@@ -12,6 +12,7 @@ export type Route =
   | { readonly to: "admin" }
   | { readonly to: "confirm" }
   | { readonly to: "consent" }
+  | { readonly to: "approvals" }
   | OwnRoute;
 
 const EVERYTHING: Route = { to: "mcp", catalog: "" };
@@ -19,8 +20,10 @@ const NOTHING: Route = { to: "nothing" };
 const ADMIN: Route = { to: "admin" };
 const CONFIRM: Route = { to: "confirm" };
 const CONSENT: Route = { to: "consent" };
+const APPROVALS: Route = { to: "approvals" };
 const API = "/api/";
 const OAUTH = "/oauth/";
+const APPROVAL_PAGES = "/approvals/";
 const METADATA = "/.well-known/oauth-protected-resource";
 
 /** `url` as it stands in the request line. The catalog "" is everything the caller may see. */
@@ -44,6 +47,7 @@ export function routeOf(url: string): Route {
     default:
       if (path.startsWith(API)) return ADMIN;
       if (path.startsWith(OAUTH)) return CONSENT;
+      if (path.startsWith(APPROVAL_PAGES)) return APPROVALS;
       return path.startsWith(METADATA) ? metadataRoute(path.slice(METADATA.length)) : catalogRoute(path);
   }
 }

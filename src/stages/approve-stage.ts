@@ -3,50 +3,40 @@
  * that cannot wait so long is told what to wait for, and makes the same call again.
  */
 import {
-  type Answer,
   type Approval,
-  type Ask,
   type Call,
-  type Clock,
   changedCall,
   GatewayError,
   type HeldCharges,
   isEnough,
-  jsonText,
   type Next,
   type Out,
   type Payload,
   payload,
   type Stage,
-  stringOf,
-  type Timers,
+  type StagedRun,
   textOf,
 } from "../contract/index.ts";
 import {
   type Approvals,
-  type ApprovalWatch,
   confirmationRequired,
+  confirmUrl,
   type Decider,
   type Gate,
   type GateFacts,
+  type PageToVisit,
+  pageToVisit,
   stricter,
 } from "../mechanisms/approvals/index.ts";
+import { Hold, type HoldOptions, isAnswer } from "./approve-hold.ts";
+import { formQuestion, isConfirmed, OwnQuestion, opensForms, opensPages } from "./approve-questions.ts";
+import { askForVisit, type Visited } from "./approve-visit.ts";
 
-/** How often a caller that wants progress hears that the call still waits. */
-const PROGRESS_MS = 10_000;
-/** So little that whatever the tool reports is more. */
-const PROGRESS_STEP = 1e-6;
-
-export type ApproveOptions = {
+export type ApproveOptions = HoldOptions & {
   readonly approvals: Approvals;
   readonly decider: Decider;
-  readonly watch: ApprovalWatch;
-  readonly clock: Clock;
-  readonly timers: Timers;
-  /** Everybody's clock, in ms. */
-  readonly now: () => number;
-  /** How long a caller is kept waiting. */
-  readonly holdMs: () => number;
+  /** Whether clients that open pages are asked to open the one on which the call is decided. */
+  readonly asksForVisits: () => boolean;
   readonly facts: () => Promise<GateFacts>;
   /** Takes what a call takes that is made; unset: nothing is counted. */
   readonly charges?: () => HeldCharges | undefined;
@@ -76,39 +66,60 @@ class HeldCall {
   readonly #options: ApproveOptions;
   readonly #call: Call;
   readonly #out: Out;
-  readonly #timeMs: number;
-  #progress = 0;
+  readonly #hold: Hold;
 
   constructor(options: ApproveOptions, call: Call, out: Out) {
     this.#options = options;
     this.#call = call;
     this.#out = out;
-    this.#timeMs = call.deadline - options.clock.now();
+    this.#hold = new Hold(options, call, out);
   }
 
   async run(tool: string, gate: Gate, next: Next): Promise<void> {
     const { approvals, clock } = this.#options;
     const { principal, target, input } = this.#call;
     const asked = await approvals.request({ principal, target, tool, input, gate });
-    const approval = await this.#decided(asked);
-    if (approval?.state === "waiting") throw confirmationRequired(approval, await this.#options.facts());
+    const { approval, page } = await this.#decided(asked);
+    if (approval?.state === "waiting") throw await this.#undecided(approval, page);
     if (approval?.state !== "approved") throw refusalOf(approval);
     if (this.#call.signal.aborted) throw await this.#givenUp(approval);
     await this.#options.charges?.()?.take(this.#call);
     if (!(await approvals.consume(approval, this.#call.id))) throw refusalOf(await approvals.get(approval.id));
-    const changes = { input: this.#inputOf(approval), deadline: clock.now() + this.#timeMs };
+    const changes = { input: this.#inputOf(approval), deadline: clock.now() + this.#hold.timeMs };
     await next(changedCall(this.#call, changes), this.#out);
   }
 
+  async #undecided(approval: Approval, page: PageToVisit | undefined): Promise<GatewayError> {
+    const { approvals, facts } = this.#options;
+    return approvals.isOver(approval) ? refusalOf(undefined) : confirmationRequired(approval, await facts(), page);
+  }
+
   /** The approval as soon as somebody has decided, or as it is when the caller is kept waiting no longer. */
-  async #decided(asked: Approval): Promise<Approval | undefined> {
-    if (asked.state !== "waiting") return asked;
+  async #decided(asked: Approval): Promise<Visited> {
+    if (asked.state !== "waiting") return { approval: asked };
     try {
-      const answered = await this.#askUser(asked);
-      return answered?.state === "waiting" ? await this.#hold(answered) : answered;
+      return await this.#wait(asked);
     } catch (error) {
       throw this.#call.signal.aborted ? await this.#givenUp(asked) : error;
     }
+  }
+
+  async #wait(asked: Approval): Promise<Visited> {
+    const { run } = this.#call;
+    if (run && isEnough("session_user", asked.evidence) && opensForms(this.#call)) {
+      return { approval: await this.#askUser(asked, run) };
+    }
+    const page = await this.#pageOf(asked);
+    if (!run || !page) return { approval: await this.#hold.wait(asked, this.#hold.patienceMs(asked)) };
+    const { approvals, now } = this.#options;
+    return await askForVisit(asked, page, {
+      call: this.#call,
+      run,
+      out: this.#out,
+      hold: this.#hold,
+      approvals,
+      now,
+    });
   }
 
   /** Why. What the caller cancels is withdrawn; what the gateway breaks off goes on after its restart. */
@@ -118,53 +129,30 @@ class HeldCall {
     return reason;
   }
 
-  async #hold(asked: Approval): Promise<Approval | undefined> {
-    const { watch, timers, holdMs } = this.#options;
-    const leftMs = asked.expiresAt - this.#options.now();
-    const message = `Waits for approval ${asked.id}.`;
-    const mayLast = this.#call.mayDefer === true;
-    const keepMs = leftMs + this.#timeMs;
-    this.#out.write({ type: "status", state: "input-required", message, ...(mayLast && { keepMs }) });
-    const tell = () => {
-      this.#out.write({ type: "progress", payload: payload(jsonText({ progress: this.#progress, message })) });
-      this.#progress += PROGRESS_STEP;
-      timer = timers.after(PROGRESS_MS, tell);
-    };
-    let timer = timers.after(0, tell);
+  /** Asks whoever sits before the client: where that is enough, their word decides. */
+  async #askUser(asked: Approval, run: StagedRun): Promise<Approval | undefined> {
+    const { watch, decider, approvals, now } = this.#options;
+    const question = new OwnQuestion(run, this.#out, formQuestion(asked));
     try {
-      return await watch.change(asked, mayLast ? leftMs : Math.min(leftMs, holdMs()), this.#call.signal);
+      const changed = (signal: AbortSignal) => watch.change(asked, asked.expiresAt - now(), signal);
+      const first = await this.#hold.firstOf(question.put(), changed);
+      if (!isAnswer(first)) {
+        question.takeBack();
+        return first;
+      }
+      if (first.outcome === "fault") return await this.#hold.wait(asked, this.#hold.patienceMs(asked));
+      await decider.decideInSession(this.#call.principal, asked, isConfirmed(first.payload) ? "approve" : "deny");
+      return await approvals.get(asked.id);
     } finally {
-      timer.cancel();
+      question.close();
     }
   }
 
-  /** Asks whoever sits before the client, where that is enough and it can be asked. */
-  async #askUser(asked: Approval): Promise<Approval | undefined> {
-    const { run, principal, signal } = this.#call;
-    if (!run || !isEnough("session_user", asked.evidence) || !canBeAsked(this.#call)) return asked;
-    const ask = questionOf(asked);
-    const { promise, resolve } = Promise.withResolvers<Answer>();
-    run.onAnswers = (answers) => {
-      const mine = answers.find(({ key }) => key === ask.key);
-      if (mine) resolve(mine);
-    };
-    const { watch, decider, approvals, now } = this.#options;
-    const answered = new AbortController();
-    const either = AbortSignal.any([signal, answered.signal]);
-    try {
-      this.#out.write({ type: "ask", asks: [ask] });
-      const first = await Promise.race([promise, watch.change(asked, asked.expiresAt - now(), either)]);
-      if (first === undefined || !("outcome" in first)) {
-        this.#out.write({ type: "notice", method: "notifications/cancelled", payload: payload("{}"), key: ask.key });
-        return first;
-      }
-      if (first.outcome === "fault") return asked;
-      await decider.decideInSession(principal, asked, isConfirmed(first.payload) ? "approve" : "deny");
-      return await approvals.get(asked.id);
-    } finally {
-      run.onAnswers = undefined;
-      answered.abort();
-    }
+  /** The page that the user before the client can be asked to open. */
+  async #pageOf(asked: Approval): Promise<PageToVisit | undefined> {
+    if (!opensPages(this.#call) || !this.#options.asksForVisits()) return undefined;
+    const url = confirmUrl(asked, await this.#options.facts());
+    return url === undefined ? undefined : pageToVisit(asked, url);
   }
 
   /** What was approved, byte for byte; only progress goes to where this call wants it. */
@@ -204,34 +192,4 @@ function refusalOf(approval: Approval | undefined): GatewayError {
         message: "The policy has changed since the call was asked for; call again.",
       });
   }
-}
-
-function canBeAsked({ session }: Call): boolean {
-  const elicitation = session?.capabilities.at(["elicitation"]);
-  if (!elicitation?.startsWith("{")) return false;
-  const modes = payload(elicitation);
-  // A client that names no mode has the one that there was before there were two.
-  return modes.at(["form"]) !== undefined || modes.at(["url"]) === undefined;
-}
-
-const SCHEMA = {
-  type: "object",
-  properties: { decision: { type: "string", title: "Decision", enum: ["confirm", "cancel"] } },
-  required: ["decision"],
-};
-
-const MAX_SHOWN = 2_000;
-
-function questionOf({ id, tool, input }: Approval): Ask {
-  const shown = payload(textOf(input)).at(["arguments"]) ?? "{}";
-  const text = stringOf(shown);
-  const cut = text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
-  const message = `${tool} does something that may not be taken back. It would be called with: ${cut}`;
-  const question = jsonText({ mode: "form", message, requestedSchema: SCHEMA });
-  return { key: `approval ${id}`, kind: "elicit", method: "elicitation/create", input: payload(question) };
-}
-
-/** Only a plain yes is one. */
-function isConfirmed(answer: Payload): boolean {
-  return answer.at(["action"]) === '"accept"' && answer.at(["content", "decision"]) === '"confirm"';
 }

@@ -192,6 +192,7 @@ describe("auditStage", () => {
     const trail = {
       noteEntry: () => undefined,
       noteThen: async (_entry: unknown, held: { release(): void }) => held.release(),
+      flushTurn: () => undefined,
       nextId: () => "e",
       isFull: true,
     };
@@ -206,10 +207,43 @@ describe("auditStage", () => {
     expect(made).toBe(1);
   });
 
+  test("is told of a run that ends without its stages before the caller is", async () => {
+    const watched = rig();
+    const run: NonNullable<Call["run"]> = { onAnswers: undefined, witness: undefined };
+    const made = watched.run(() => new Promise(() => undefined), { run });
+    run.witness?.ending(new GatewayError("CANCELLED"));
+    expect(watched.order).toEqual(["noted"]);
+    expect(watched.events).toMatchObject([{ result: "FAILURE", details: { code: "CANCELLED" } }]);
+    run.witness?.ending(new GatewayError("CANCELLED"));
+    expect(watched.events).toHaveLength(1);
+    expect(await Promise.race([made, "waits"])).toBe("waits");
+  });
+
+  test("lets go of what it holds when the run ends meanwhile", async () => {
+    let held: { release(): void } | undefined;
+    const trail = {
+      noteEntry: () => undefined,
+      noteThen: (_entry: unknown, one: { release(): void }) => {
+        held = one;
+        return new Promise<void>(() => undefined);
+      },
+      flushTurn: () => held?.release(),
+      nextId: () => "e",
+      isFull: false,
+    };
+    const watched = rig({ trail });
+    const run: NonNullable<Call["run"]> = { onAnswers: undefined, witness: undefined };
+    void watched.run(async (_call, out) => void out.write(end("{}")), { run });
+    expect(watched.order).toEqual([]);
+    run.witness?.ending(new GatewayError("CANCELLED"));
+    expect(watched.order).toEqual(["end"]);
+  });
+
   test("gives the end on once, also where it is safe at once", async () => {
     const trail = {
       noteEntry: () => undefined,
       noteThen: (_entry: unknown, held: { release(): void }) => Promise.resolve(held.release()),
+      flushTurn: () => undefined,
       nextId: () => "e",
       isFull: false,
     };

@@ -21,7 +21,7 @@ import {
 } from "../mechanisms/audit/index.ts";
 
 export type AuditStageOptions = {
-  readonly trail: Pick<Trail, "noteEntry" | "noteThen" | "nextId" | "isFull">;
+  readonly trail: Pick<Trail, "noteEntry" | "noteThen" | "flushTurn" | "nextId" | "isFull">;
   readonly lines: CallLines;
   readonly feed: LiveCallFeed;
   readonly clock: Clock;
@@ -50,6 +50,7 @@ export function auditStage(options: AuditStageOptions): AuditStage {
     if (refusesWhenFull && trail.isFull) throw new GatewayError("STATE_UNAVAILABLE", { message: FULL });
     if (feed.isWatched) feed.started(call, epoch + clock.now());
     const audited = new AuditedCall(call, out, options);
+    if (call.run) call.run.witness = audited;
     try {
       await next(call, audited);
       if (audited.isHeld) await audited.released;
@@ -111,6 +112,12 @@ class AuditedCall implements Out, Held {
 
   ready(): Promise<void> {
     return this.#out.ready();
+  }
+
+  /** The run ends without the stages: what is known of the call is on the trail first. */
+  ending(error: GatewayError): void {
+    if (this.isHeld) this.#options.trail.flushTurn();
+    else this.threw(error);
   }
 
   /** A stage, or the kernel, did not let it through. */

@@ -89,6 +89,7 @@ describe("ledgerStage on a call without a name", () => {
     expect(JSON.parse(open?.facts ?? "")).toEqual({
       requestId: '"r-1"',
       method: "tools/call",
+      trace: call.id,
       target: call.target,
       startedAt: expect.any(Number),
       progressToken: '"p-1"',
@@ -202,23 +203,25 @@ describe("ledgerStage on a named call", () => {
     expect([events, calls.settled]).toMatchObject([[end], [{ settlement: { member: "m1" } }]]);
   });
 
-  test("that asks first, or is broken off by the gateway, is kept for what it is", async () => {
+  test("that asks first, waits for a yes behind us, or is broken off by the gateway, is kept for what it is", async () => {
     const question: CallEvent = { type: "end", outcome: "input", payload: payload("{}") };
     const page: CallEvent = { type: "end", outcome: "fault", payload: payload('{"code":-32042,"message":"visit"}') };
     const details = { reason: "the gateway is shutting down", by: "gateway" };
     const broken: CallEvent = { type: "error", error: new GatewayError("CANCELLED", { details }) };
     const cancelled: CallEvent = { type: "error", error: new GatewayError("CANCELLED") };
+    const gate = '{"isError":true,"_meta":{"x-mcpax-gate":{"status":"confirmation_required"}}}';
+    const waiting: CallEvent = { type: "end", outcome: "result", payload: payload(gate) };
     const { run, events, state } = rig({
       state: createMemorySharedState({ clock: new ManualTime() }),
       isQuestion: (fault) => fault.at(["code"]) === "-32042",
     });
     let made = 0;
-    const ends = [question, page, cancelled, broken];
+    const ends = [question, page, cancelled, waiting, broken];
     const next: Next = async (_call, out) => void out.write(ends[made++] as CallEvent);
-    for (let time = 0; time < 5; time++) await run(named(), next);
-    expect(made).toBe(4);
-    expect(events.slice(0, 4)).toEqual(ends);
-    expect(events[4]).toMatchObject({ type: "error", error: { code: "OUTCOME_UNKNOWN" } });
+    for (let time = 0; time < 6; time++) await run(named(), next);
+    expect(made).toBe(5);
+    expect(events.slice(0, 5)).toEqual(ends);
+    expect(events[5]).toMatchObject({ type: "error", error: { code: "OUTCOME_UNKNOWN" } });
     expect(await state.calls.openOf("s1")).toEqual([]);
   });
 

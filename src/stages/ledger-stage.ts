@@ -13,6 +13,7 @@ import {
   type Target,
   type Timers,
 } from "../contract/index.ts";
+import { waitsBelow } from "../mechanisms/approvals/index.ts";
 import type { LimitPlan } from "../mechanisms/limits/index.ts";
 import { callDigest, type EndOrError, ledgerKey, NamedCalls, ONCE_TTL_MS } from "../mechanisms/runs/index.ts";
 import { ChargedRecord, LONGEST_MS, OpenRecord, type SharedLimits } from "./open-record.ts";
@@ -105,8 +106,9 @@ export function ledgerStage(options: LedgerOptions, limiting?: Limiting): Stage 
   }
 
   function keptOf(end: EndOrError): EndOrError | undefined {
-    const isFault = end.type === "end" && end.outcome === "fault";
-    return isFault && options.isQuestion?.(end.payload) ? undefined : end;
+    if (end.type !== "end") return end;
+    const isOpen = end.outcome === "fault" ? options.isQuestion?.(end.payload) : waitsBelow(end.payload);
+    return isOpen ? undefined : end;
   }
 
   return function ledger(call, out, next) {

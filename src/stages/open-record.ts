@@ -8,6 +8,7 @@ import {
   type Settlement,
   type SlotClaim,
 } from "../contract/index.ts";
+import { traceIdOf } from "../mechanisms/audit/index.ts";
 import type { HeldChargeBook, LimitCharges, SharedDesk } from "../mechanisms/limits/index.ts";
 
 /** A call may go on as a task for a day. */
@@ -35,7 +36,9 @@ export class OpenRecord implements Admission {
     const { origin, method, target, input } = this.#call;
     const hasToken = input.text.includes('"progressToken"');
     const progressToken = hasToken ? input.at(["_meta", "progressToken"]) : undefined;
-    return JSON.stringify({ requestId: origin.requestId, method, target, startedAt: this.#startedAt, progressToken });
+    const { requestId } = origin;
+    const trace = traceIdOf(this.#call);
+    return JSON.stringify({ requestId, method, target, trace, startedAt: this.#startedAt, progressToken });
   }
 }
 

@@ -1,4 +1,5 @@
 /** Everything of a run with several gateways: stores, servers behind them, the gateways, and nginx before them. */
+import { generateKeyPairSync } from "node:crypto";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,7 +8,10 @@ import { startPostgres } from "../kit/servers/postgres.ts";
 import { startRedis } from "../kit/servers/redis.ts";
 import type { TestServer } from "../kit/servers/test-server.ts";
 import { type Balancer, startBalancer } from "./balancer.ts";
-import { Fleet } from "./gateways.ts";
+import { Fleet, PROGRAM } from "./gateways.ts";
+import type { GovernedField } from "./governed/governed-load.ts";
+import { firstToken, gatherPeople } from "./governed/people.ts";
+import { governanceOf } from "./governed/policy.ts";
 import { startHttpUpstream } from "./upstreams/http-upstream.ts";
 
 const STDIO = fileURLToPath(new URL("upstreams/stdio-upstream.ts", import.meta.url));
@@ -19,6 +23,8 @@ export type Field = {
   readonly balancer: Balancer;
   /** The file in which every execution stands. */
   readonly record: string;
+  /** Where callers are asked who they are. */
+  readonly governed?: GovernedField;
   stop(): Promise<void>;
 };
 
@@ -33,25 +39,6 @@ export type FieldOptions = {
     postgres: string,
   ) => Promise<{ redis: string; postgres: string; close(): Promise<void> }>;
 };
-
-/** Nothing of it refuses anything: what it costs, and what it may lose, is all that can be seen. */
-const GOVERNANCE = `[audit]
-[access]
-defaultPolicy = "opt-in"
-[[access.grants]]
-agent = "*"
-server = "*"
-[[access.rules]]
-match = "*"
-when = 'has(args.mark) && args.mark == "forbidden"'
-effect = "deny"
-[[limits]]
-user = "*"
-per = ["user"]
-capacity = 100_000_000
-refill = "1000000/s"
-concurrency = 100_000
-`;
 
 /** A lease of one second: a process that died is noticed while the load goes on. */
 function config(
@@ -129,15 +116,18 @@ export async function startField(options: FieldOptions): Promise<Field> {
       { legacy: legacy.url, modern: modern.url },
       record,
     );
-    const fleet = await Fleet.start({
-      count: options.gateways,
-      config: options.isGoverned ? text + GOVERNANCE : text,
-      logs: options.logs,
-    });
+    const pair = generateKeyPairSync("ed25519");
+    const whole = options.isGoverned ? text + governanceOf(pair.publicKey, modern.url) : text;
+    writeFileSync(join(folder, "isthmus.toml"), whole);
+    const rootToken = options.isGoverned ? await firstToken(PROGRAM, folder) : "";
+    const fleet = await Fleet.start({ count: options.gateways, config: whole, logs: options.logs });
     ending.push(() => fleet.stop());
     const balancer = await startBalancer(fleet.ports);
     ending.push(() => balancer.stop());
-    return { redis, postgres, fleet, balancer, record, stop };
+    const field = { redis, postgres, fleet, balancer, record, stop };
+    if (!options.isGoverned) return field;
+    const people = await gatherPeople(balancer.origin, rootToken);
+    return { ...field, governed: { people, operatorKey: pair.privateKey } };
   } catch (error) {
     await stop();
     throw error;

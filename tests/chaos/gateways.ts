@@ -8,7 +8,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { freePort } from "../kit/servers/test-server.ts";
 
-const PROGRAM = fileURLToPath(new URL("../../dist/isthmus.js", import.meta.url));
+export const PROGRAM = fileURLToPath(new URL("../../dist/isthmus.js", import.meta.url));
 
 export type FleetOptions = {
   readonly count: number;
@@ -53,9 +53,14 @@ export class Fleet {
     return `http://127.0.0.1:${this.ports[index]}`;
   }
 
+  /** Where its config is, and what it leaves to its next life. */
+  folder(index: number): string {
+    return join(this.#folder, String(index));
+  }
+
   /** Resolves when it is ready. Each has a folder of its own: nothing is shared but the stores. */
   async start(index: number): Promise<void> {
-    const folder = join(this.#folder, String(index));
+    const folder = this.folder(index);
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, "isthmus.toml"), this.#options.config);
     const child = spawn(

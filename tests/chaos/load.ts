@@ -1,6 +1,7 @@
 /** Clients of both eras that call all the time, each in its own manner, until they are told to stop. */
 import { ModernClient } from "./clients/modern-client.ts";
 import { SessionClient, type SessionClientOptions } from "./clients/session-client.ts";
+import type { People } from "./governed/people.ts";
 import { Tally } from "./outcome.ts";
 
 export type Load = { readonly tally: Tally; stop(): Promise<void> };
@@ -8,8 +9,13 @@ export type Load = { readonly tally: Tally; stop(): Promise<void> };
 /** Clients that can be asked get children of their own. */
 const ASKABLE = { elicitation: {} };
 
+/** Whose calls they are, where gateways ask. */
+const CALLERS = ["ada", "bob", "ann"] as const;
+
 /** Starts them; resolves when each has its session. */
-export async function startLoad(origin: string, random: () => number): Promise<Load> {
+export async function startLoad(origin: string, random: () => number, people?: People): Promise<Load> {
+  let clientCount = 0;
+  const nextCaller = () => people?.of(CALLERS[clientCount++ % CALLERS.length] ?? "ada");
   const url = `${origin}/mcp`;
   const tally = new Tally();
   let isOver = false;
@@ -22,7 +28,7 @@ export async function startLoad(origin: string, random: () => number): Promise<L
     );
   };
   const session = async (name: string, more: Pick<SessionClientOptions, "kind"> & Partial<SessionClientOptions>) => {
-    const client = new SessionClient({ name, url, tally, ...more });
+    const client = new SessionClient({ name, url, tally, caller: nextCaller(), ...more });
     await client.open();
     return client;
   };
@@ -51,7 +57,7 @@ export async function startLoad(origin: string, random: () => number): Promise<L
     }),
   ]);
   for (const number of [1, 2]) {
-    const client = new ModernClient({ name: `modern${number}`, kind: "2026, plain", url, tally });
+    const client = new ModernClient({ name: `modern${number}`, kind: "2026, plain", url, tally, caller: nextCaller() });
     forever(() => client.call(random() < 0.5 ? "modern.add" : "modern.echo"));
     const keyed = new ModernClient({
       name: `modernkey${number}`,
@@ -59,9 +65,10 @@ export async function startLoad(origin: string, random: () => number): Promise<L
       url,
       tally,
       hasKeys: true,
+      caller: nextCaller(),
     });
     forever(() => keyed.call("modern.slow", { ms: Math.floor(random() * 300) }));
-    const tasks = new ModernClient({ name: `task${number}`, kind: "2026, tasks", url, tally });
+    const tasks = new ModernClient({ name: `task${number}`, kind: "2026, tasks", url, tally, caller: nextCaller() });
     forever(() => tasks.task("modern.slow", { ms: 2_500 + Math.floor(random() * 1000) }));
   }
   return {

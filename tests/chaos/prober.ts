@@ -1,13 +1,12 @@
 /** Asks one gateway for one thing of each kind, and says whether it was served or refused as it should be. */
 import { randomUUID } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
-import { Exchanger, type Got } from "./clients/exchange.ts";
-import type { Effect, Probe } from "./outages.ts";
+import { type Caller, Exchanger, type Got } from "./clients/exchange.ts";
+import { sendModern } from "./clients/modern-request.ts";
+import type { Effect, PlainProbe } from "./outages.ts";
 
 const LEGACY = "2025-11-25";
-const MODERN = "2026-07-28";
-const PREFIX = "io.modelcontextprotocol/";
-const PREPARING_MS = 20_000;
+const PREPARING_MS = 40_000;
 
 export class Prober {
   readonly #exchanger: Exchanger;
@@ -16,9 +15,9 @@ export class Prober {
   #task = "";
 
   /** `elsewhere`: another gateway of the same ones. */
-  constructor(origin: string, elsewhere: string) {
-    this.#exchanger = new Exchanger(`${origin}/mcp`);
-    this.#elsewhere = new Exchanger(`${elsewhere}/mcp`);
+  constructor(origin: string, elsewhere: string, caller?: Caller) {
+    this.#exchanger = new Exchanger(`${origin}/mcp`, caller);
+    this.#elsewhere = new Exchanger(`${elsewhere}/mcp`, caller);
   }
 
   /** While everything is well: a session and a task to ask about. The outage before may still be felt for a moment. */
@@ -36,18 +35,11 @@ export class Prober {
     }
   }
 
-  /** Anything but served or refused is told as it was. */
-  async probe(probe: Probe): Promise<Effect | string> {
-    const started = Date.now();
-    const got = await this.#ask(probe);
-    if (Date.now() - started > 10_000) return "kept waiting";
-    if (got.status === 503 && got.headers["retry-after"] !== undefined) return "refused";
-    if (got.text.includes('"STATE_UNAVAILABLE"') || got.text.includes('"NOT_READY"')) return "refused";
-    if (got.status === 200 && !got.text.includes('"error"') && !got.text.includes('"isError":true')) return "served";
-    return `${got.status} ${got.text.slice(0, 200)}`;
+  async probe(probe: PlainProbe): Promise<Effect | string> {
+    return await effectOf(() => this.#ask(probe));
   }
 
-  #ask(probe: Probe): Promise<Got> {
+  #ask(probe: PlainProbe): Promise<Got> {
     const echo = { name: "legacy.echo", arguments: { mark: randomUUID() } };
     switch (probe) {
       case "new session":
@@ -92,21 +84,7 @@ export class Prober {
     key?: string,
     at = this.#exchanger,
   ): Promise<Got> {
-    const _meta = {
-      [`${PREFIX}protocolVersion`]: MODERN,
-      [`${PREFIX}clientInfo`]: { name: "prober", version: "1.0.0" },
-      [`${PREFIX}clientCapabilities`]: hasTasks ? { extensions: { [`${PREFIX}tasks`]: {} } } : {},
-    };
-    const headers = {
-      "content-type": "application/json",
-      accept: "application/json, text/event-stream",
-      "mcp-protocol-version": MODERN,
-      "mcp-method": method,
-      "mcp-name": params.name ?? params.taskId ?? "",
-      ...(key !== undefined && { "idempotency-key": key }),
-    };
-    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: { ...params, _meta } });
-    return at.send({ method: "POST", headers, body });
+    return sendModern(at, { id: 1, method, params, name: "prober", key, hasTasks });
   }
 
   async close(): Promise<void> {
@@ -121,4 +99,16 @@ export class Prober {
 
 function initialize(): object {
   return { protocolVersion: LEGACY, capabilities: {}, clientInfo: { name: "prober", version: "1.0.0" } };
+}
+
+/** What has become of a request. Anything but served, refused or denied is told as it was. */
+export async function effectOf(ask: () => Promise<Got>): Promise<Effect | string> {
+  const started = Date.now();
+  const { status, headers, text } = await ask();
+  if (Date.now() - started > 10_000) return "kept waiting";
+  if (status === 503 && headers["retry-after"] !== undefined) return "refused";
+  if (text.includes('"STATE_UNAVAILABLE"') || text.includes('"NOT_READY"')) return "refused";
+  if (status === 401 || text.includes('"NOT_ALLOWED"') || text.includes('"code":-32602')) return "denied";
+  if (status < 300 && status > 0 && !text.includes('"error"') && !text.includes('"isError":true')) return "served";
+  return `${status} ${text.slice(0, 200)}`;
 }

@@ -38,6 +38,9 @@ export class HeldRig {
   readonly rig = new ApprovalRig();
   readonly provider = new ScriptedProvider("plant", ["open"]);
   kernel!: TestKernel;
+  /** Where people decide; unset: nowhere. */
+  pages: string | undefined;
+  asksForVisits = true;
 
   /** `evidence`: what the tool's own gate needs; unset: it has none. */
   static async make(evidence?: Evidence): Promise<HeldRig> {
@@ -65,8 +68,10 @@ export class HeldRig {
       gateway: await rows.gateway(),
       proofTypes: ["operator_signature"] as const,
       now: now(),
+      pages: this.pages,
     });
-    return { approvals, decider, watch, clock: time, timers: time, now, holdMs: () => 45_000, facts };
+    const asksForVisits = () => this.asksForVisits;
+    return { approvals, decider, watch, clock: time, timers: time, now, holdMs: () => 45_000, asksForVisits, facts };
   }
 
   start(args: string, more: Partial<CallOrder> = {}): { seen: Seen; run: Run } {

@@ -7,6 +7,7 @@ import {
   type HttpResponse,
   jsonText,
   type Keys,
+  type LostAnswer,
   payload,
 } from "../../src/contract/index.ts";
 import { createMcpFront, type FrontCluster, type McpFrontConfig } from "../../src/fronts/mcp/index.ts";
@@ -141,7 +142,9 @@ export async function mcpRig(
   const config = { ...CONFIG, ...options.config };
   const keys = options.keys ?? createSeal();
   const tasks = new KeptTasks({ clock, timers, meter });
+  const lost: LostAnswer[] = [];
   const front = createMcpFront({
+    onLost: (one) => lost.push(one),
     catalog,
     runs,
     sessions,
@@ -210,6 +213,7 @@ export async function mcpRig(
     sessions,
     tasks,
     front,
+    lost,
     port,
     connections: () => listener.connections,
     open,

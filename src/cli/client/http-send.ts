@@ -13,14 +13,16 @@ export type HttpOrder = {
   readonly url: URL;
   readonly body?: unknown;
   readonly timeoutMs?: number;
+  /** Whoever is asked is not told who asks. */
+  readonly isAnonymous?: boolean;
 };
 
 /** Rejects with NoAnswer. */
-export function httpSend({ method, url, body, timeoutMs = TIMEOUT_MS }: HttpOrder): Promise<HttpAnswer> {
+export function httpSend({ method, url, body, timeoutMs = TIMEOUT_MS, isAnonymous }: HttpOrder): Promise<HttpAnswer> {
   const text = body === undefined ? "" : JSON.stringify(body);
   const headers = {
     Accept: "application/json",
-    ...authorizationHeader(),
+    ...(!isAnonymous && authorizationHeader()),
     ...(text !== "" && { "Content-Type": "application/json" }),
   };
   return new Promise((resolve, reject) => {

@@ -1,5 +1,5 @@
 /**
- * Does one operation: at the gateway that was named; else on the stores of the config, as the local user; and at the gateway that
+ * Does operations: at the gateway that was named; else on the stores of the config, as the local user; and at the gateway that
  * runs with that config where it alone may use them.
  */
 import { GatewayError } from "../../contract/index.ts";
@@ -26,9 +26,26 @@ export type OperationOrder = {
   readonly timeoutMs?: number;
 };
 
-/** Resolves with the body of the answer. Throws Ending. */
-export async function operate(order: OperationOrder, { url, config: file }: ConnectFlags): Promise<unknown> {
-  if (url !== undefined) return operateAt(parseGatewayUrl(url), order);
+/** For operations that come one after the other: what they need is opened once. */
+export type Operator = {
+  /** Resolves with the body of the answer. Throws Ending. */
+  operate(order: OperationOrder): Promise<unknown>;
+  close(): Promise<void>;
+};
+
+/** Does one. Resolves with the body of the answer. Throws Ending. */
+export async function operate(order: OperationOrder, flags: ConnectFlags): Promise<unknown> {
+  const operator = await openOperator(flags);
+  try {
+    return await operator.operate(order);
+  } finally {
+    await operator.close();
+  }
+}
+
+/** Throws Ending. */
+export async function openOperator({ url, config: file }: ConnectFlags): Promise<Operator> {
+  if (url !== undefined) return operatorAt(parseGatewayUrl(url));
   const { config, env } = readOwnConfig(file === undefined ? {} : { config: file });
   const log = createLog({ level: "error", format: "pretty", write: (text) => process.stderr.write(text) });
   let state: GatewayState | undefined;
@@ -38,22 +55,29 @@ export async function operate(order: OperationOrder, { url, config: file }: Conn
     if (!(error instanceof StateFault)) throw error;
     const running = configuredUrl(config);
     if (!running) throw new Ending("store", [error.message]);
-    return await operateAt(running, order, error.message);
+    return operatorAt(running, error.message);
   }
   if (!state)
     throw new Ending("usage", ["the config names no database, so nothing can be kept; name a gateway with --url"]);
   const gateway = createGateway(config, { log, env, state });
-  try {
-    return await gateway.operate(order.id, order.input);
-  } catch (error) {
-    if (!GatewayError.is(error)) throw error;
-    throw new Ending(error.code === "STATE_UNAVAILABLE" ? "store" : "failure", [error.message]);
-  } finally {
-    await gateway.close();
-  }
+  return {
+    async operate({ id, input }) {
+      try {
+        return await gateway.operate(id, input);
+      } catch (error) {
+        if (!GatewayError.is(error)) throw error;
+        throw new Ending(error.code === "STATE_UNAVAILABLE" ? "store" : "failure", [error.message]);
+      }
+    },
+    close: () => gateway.close(),
+  };
 }
 
 /** `why`: why nobody but that gateway can do it. */
+function operatorAt(gateway: URL, why?: string): Operator {
+  return { operate: (order) => operateAt(gateway, order, why), close: () => Promise.resolve() };
+}
+
 async function operateAt(gateway: URL, order: OperationOrder, why?: string): Promise<unknown> {
   const { method, path, input, timeoutMs } = order;
   const url = new URL(path, gateway);

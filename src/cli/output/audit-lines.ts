@@ -23,10 +23,13 @@ export function eventText(event: JsonObject): string {
 export function reportLines(report: JsonObject): string[] {
   const { number, hash, at } = objectOf(report.lastCheckpoint);
   const counts = `${report.events} events in ${report.blocks} blocks of ${report.chains} chains, ${report.checkpoints} checkpoints`;
+  const { blocks, until } = objectOf(report.removed);
+  const removed = blocks === undefined ? [] : [`removed because it was old: ${blocks} blocks, up to ${until}`];
   const last = number === undefined ? "no checkpoint yet" : `last checkpoint ${number}:${hash} of ${at}`;
   return [
     ...objectsIn(report.problems).map(({ text }) => plainLine(`ALTERED  ${textOf(text) ?? ""}`)),
     `${report.isIntact === true ? "intact" : "not intact"}: ${counts}`,
+    ...removed,
     `${last}; ${report.uncovered} blocks after it`,
   ];
 }

@@ -3,8 +3,10 @@ import type { ConnectFlags } from "../client/connect.ts";
 import { Ending } from "../ending.ts";
 import { type JsonObject, objectOf, textOf } from "../json.ts";
 import { GatewayApi } from "../operator/gateway-api.ts";
+import { isLink, linkedApproval } from "../operator/linked-approval.ts";
 import { defaultKeyFile, readOperatorKey } from "../operator/operator-key.ts";
-import { outputWidth, print, printJson } from "../output/console.ts";
+import { signProof } from "../operator/sign-proof.ts";
+import { outputWidth, print, printJson, say } from "../output/console.ts";
 import { plainLine } from "../output/plain.ts";
 import { tableLines } from "../output/table.ts";
 
@@ -18,7 +20,13 @@ export async function approvals(options: ConnectFlags & { all?: boolean; json?: 
   for (const line of tableLines([heading, ...rows], { width: outputWidth() })) print(line);
 }
 
-export type DecideOptions = ConnectFlags & { latest?: boolean; key?: string; yes?: boolean; json?: boolean };
+export type DecideOptions = ConnectFlags & {
+  latest?: boolean;
+  key?: string;
+  yes?: boolean;
+  print?: boolean;
+  json?: boolean;
+};
 
 /** Shows a call that waits, and says yes or no to it. */
 export async function decide(
@@ -30,6 +38,9 @@ export async function decide(
     throw new Ending("usage", [`say which call: an id that "isthmus approvals" shows, or --latest`]);
   }
   const key = readOperatorKey(options.key ?? defaultKeyFile());
+  if (options.print) return printProof(signProof(key, await find(id, options), decision), options);
+  if (id !== undefined && isLink(id))
+    throw new Ending("usage", ["a link needs --print: what it prints goes to its page"]);
   const api = new GatewayApi(options);
   const approval = choose(await api.approvals("waiting"), id);
   if (!options.json) for (const line of describe(approval)) print(line);
@@ -38,6 +49,19 @@ export async function decide(
   if (options.json) return printJson({ status, confirmation_id: approval.confirmation_id });
   print();
   print(OUTCOMES[status] ?? status);
+}
+
+/** What would be signed, shown beside the proof. */
+async function find(id: string | undefined, options: DecideOptions): Promise<JsonObject> {
+  const isLinked = id !== undefined && isLink(id);
+  const approval = isLinked ? await linkedApproval(id) : choose(await new GatewayApi(options).approvals("waiting"), id);
+  for (const line of describe(approval)) say(line);
+  return approval;
+}
+
+function printProof(proof: string, { json }: DecideOptions): void {
+  if (json) printJson({ type: "operator_signature", format: "jws", value: proof });
+  else print(proof);
 }
 
 const OUTCOMES: Readonly<Record<string, string>> = {
@@ -63,7 +87,7 @@ function choose(waiting: readonly JsonObject[], id: string | undefined): JsonObj
 function describe(approval: JsonObject): string[] {
   return [
     said(approval.tool),
-    `  arguments  ${plainLine(JSON.stringify(approval.arguments ?? {}))}`,
+    `  arguments  ${plainLine(textOf(approval.arguments_text) ?? JSON.stringify(approval.arguments ?? {}))}`,
     `  caller     ${callerOf(approval)}`,
     `  reason     ${said(approval.reason)}, needs ${said(approval.evidence)}`,
     `  expires    ${said(approval.expires_at)}`,

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createReadStream, createWriteStream, readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type OperationOrder, operate } from "../client/operate.ts";
+import { type OperationOrder, type Operator, openOperator, operate } from "../client/operate.ts";
 import { Ending } from "../ending.ts";
 import { type JsonObject, objectOf, objectsIn, textOf } from "../json.ts";
 import { eventText, reportLines } from "../output/audit-lines.ts";
@@ -82,8 +82,16 @@ async function firstOf(events: AsyncIterable<JsonObject>, count: number): Promis
   return found;
 }
 
-/** Page by page. */
 async function* eventsOf(options: AuditOptions): AsyncGenerator<JsonObject> {
+  const operator = await openOperator(options);
+  try {
+    yield* pagesOf(operator, options);
+  } finally {
+    await operator.close();
+  }
+}
+
+async function* pagesOf(operator: Operator, options: AuditOptions): AsyncGenerator<JsonObject> {
   const { trace, type, actor, server, tool, tenant, result, from, to, limit } = options;
   const wanted = {
     ...{ trace_id: trace, event_type: type, agent_id: actor, server_id: server, tool_name: tool },
@@ -94,7 +102,7 @@ async function* eventsOf(options: AuditOptions): AsyncGenerator<JsonObject> {
       (pair): pair is [string, string] => pair[1] !== undefined,
     );
     const order = { id: "audit.query", method: "GET", path: `/api/audit?${new URLSearchParams(given)}` };
-    const page = objectOf(await operate({ ...order, input: Object.fromEntries(given) }, options));
+    const page = objectOf(await operator.operate({ ...order, input: Object.fromEntries(given) }));
     yield* objectsIn(page.events);
     cursor = textOf(page.next);
     if (cursor === undefined) return;
@@ -164,19 +172,8 @@ async function exportTo(file: string | undefined, options: AuditOptions): Promis
   const write = async (item: unknown) => {
     if (!out.write(`${JSON.stringify(item)}\n`)) await Promise.race([once(out, "drain"), failed]);
   };
-  let items = 0;
-  for (let cursor: string | undefined; ; ) {
-    const given = cursor === undefined ? {} : { cursor };
-    const path = `/api/audit/export?${new URLSearchParams(given)}`;
-    const page = objectOf(await operate({ id: "audit.export", method: "GET", path, input: given }, options));
-    if (cursor === undefined) await write({ kind: "trail", version: 1, keys: [page.publicKey] });
-    for (const item of objectsIn(page.items)) {
-      items++;
-      await write(item);
-    }
-    cursor = textOf(page.next);
-    if (cursor === undefined) break;
-  }
+  const operator = await openOperator(options);
+  const items = await exportPages(operator, write).finally(() => operator.close());
   await write({ kind: "end", items });
   if (file === undefined) return;
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -184,4 +181,21 @@ async function exportTo(file: string | undefined, options: AuditOptions): Promis
   await Promise.race([promise, failed]);
   if (options.json) printJson({ file, items });
   else say(`${file} has the whole trail; "isthmus audit verify ${file}" checks it`);
+}
+
+/** How many items there are. */
+async function exportPages(operator: Operator, write: (item: unknown) => Promise<void>): Promise<number> {
+  let items = 0;
+  for (let cursor: string | undefined; ; ) {
+    const given = cursor === undefined ? {} : { cursor };
+    const path = `/api/audit/export?${new URLSearchParams(given)}`;
+    const page = objectOf(await operator.operate({ id: "audit.export", method: "GET", path, input: given }));
+    if (cursor === undefined) await write({ kind: "trail", version: 1, keys: [page.publicKey] });
+    for (const item of objectsIn(page.items)) {
+      items++;
+      await write(item);
+    }
+    cursor = textOf(page.next);
+    if (cursor === undefined) return items;
+  }
 }

@@ -5,6 +5,7 @@ import {
   type HttpResponse,
   type Log,
   type Meter,
+  type NoteRefusal,
   type Operation,
   type OperationAnswer,
   type Principal,
@@ -26,6 +27,8 @@ export type AdminFrontOptions = {
   readonly maxBody: () => number;
   /** Says what is wrong with a request, or nothing. */
   readonly gate: (request: HttpRequest) => string | undefined;
+  /** Hears of whoever tries what is not theirs. */
+  readonly refused?: NoteRefusal;
   readonly timers: Timers;
   readonly log: Log;
   readonly meter: Meter;
@@ -53,12 +56,19 @@ export function createAdminFront(options: AdminFrontOptions): AdminFront {
   const streams = createEventStreams(options.timers);
   let description: string | undefined;
 
+  const noteForbidden = (request: HttpRequest, reason: string) => {
+    const { principal, clientAddress: address, method } = request;
+    const path = pathOf(request);
+    options.refused?.({ reason, principal, address, path, name: `${method} ${path}` });
+  };
+
   const fail = (request: HttpRequest, response: HttpResponse, thrown: unknown) => {
     const problem = problemOf(thrown, pathOf(request), request.headers["if-match"] !== undefined);
     if (problem.status === 500) {
       const { cause } = GatewayError.from(thrown);
       options.log.error("operation failed", { path: problem.instance, cause: cause ?? thrown });
     }
+    if (problem.status === 403) noteForbidden(request, thrown instanceof Refusal ? thrown.reason : "not allowed");
     options.meter.count("isthmus_api_requests_total", String(problem.status));
     answerProblem(response, problem, thrown instanceof Refusal ? thrown.lines : "");
   };
@@ -67,7 +77,7 @@ export function createAdminFront(options: AdminFrontOptions): AdminFront {
     const { operation } = routed;
     if (operation.method !== "GET") refuseIfNoneMatch(request);
     const ifMatch = readIfMatch(request);
-    const input = readInput(routed, request, text) as never;
+    const input = (await readInput(routed, request, text)) as never;
     const context = { principal: request.principal, ...(ifMatch !== undefined && { ifMatch }) };
     const answer = await operation.run(input, context);
     options.meter.count("isthmus_api_requests_total", String(answer.status ?? 200));
@@ -87,7 +97,7 @@ export function createAdminFront(options: AdminFrontOptions): AdminFront {
     handle(request, response) {
       try {
         const wrong = options.gate(request);
-        if (wrong !== undefined) throw new Refusal(403, `This ${wrong} is not allowed.`);
+        if (wrong !== undefined) throw new Refusal(403, `This ${wrong} is not allowed.`, { reason: wrong });
         const path = pathOf(request);
         if (DESCRIPTIONS.has(path)) {
           refuseOther(request.method, ["GET", "HEAD"]);

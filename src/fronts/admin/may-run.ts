@@ -7,9 +7,9 @@ export function checkRole({ role }: Operation, principal: Principal, orgId: stri
   if (role === "caller" || role === "anyone") return;
   const identity = identityOf(principal);
   const has = identity.role === undefined ? -1 : ROLES.indexOf(identity.role);
-  if (has < ROLES.indexOf(role)) throw new Refusal(403, `This needs the role ${role}.`);
+  if (has < ROLES.indexOf(role)) throw new Refusal(403, `This needs the role ${role}.`, { reason: "role" });
   // Whoever is of the platform's own tenant looks after all of them.
   if (orgId !== undefined && orgId !== identity.tenant && identity.tenant !== DEFAULT_TENANT) {
-    throw new Refusal(403, "This is another tenant's.");
+    throw new Refusal(403, "This is another tenant's.", { reason: "tenant" });
   }
 }

@@ -59,6 +59,8 @@ const PROBLEM: Json = {
       },
     },
     retryAfterMs: { type: "number" },
+    line: { type: "integer", description: "Of a body in YAML that cannot be read." },
+    column: { type: "integer" },
   },
 };
 
@@ -78,11 +80,13 @@ function describeOperation(operation: Operation): Json {
     "x-role": role,
     ...(role === "anyone" && { security: [] }),
     parameters: describeParameters(operation),
-    ...(body && {
-      requestBody: { required: body.isRequired, content: { "application/json": { schema: plain(body.schema) } } },
-    }),
+    ...(body && { requestBody: { required: body.isRequired, content: inBothForms(plain(body.schema)) } }),
     responses: { ...describeAnswer(operation), ...describeRefusals(method, role, body !== undefined) },
   };
+}
+
+function inBothForms(schema: object): Json {
+  return { "application/json": { schema }, "application/yaml": { schema } };
 }
 
 function describeRole(role: Operation["role"]): string {

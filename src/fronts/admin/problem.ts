@@ -9,6 +9,9 @@ import {
 } from "../../contract/index.ts";
 import { HTTP_STATUS, TITLES } from "./http-status.ts";
 
+/** In a body of several lines, from 1. */
+export type Place = { readonly line: number; readonly column: number };
+
 /** A refusal that is a matter of HTTP, or of the form of what was sent. */
 export class Refusal extends Error {
   override readonly name = "Refusal";
@@ -17,13 +20,22 @@ export class Refusal extends Error {
   /** Further header lines. */
   readonly lines: string;
   readonly problems: readonly SchemaProblem[];
+  readonly place: Place | undefined;
+  /** For the record, and never a caller's text. */
+  readonly reason: string;
 
-  constructor(status: number, detail: string, more: { lines?: string; problems?: readonly SchemaProblem[] } = {}) {
+  constructor(
+    status: number,
+    detail: string,
+    more: { lines?: string; problems?: readonly SchemaProblem[]; place?: Place; reason?: string } = {},
+  ) {
     super(detail);
     this.status = status;
     this.code = status === 404 ? "NO_SUCH_TARGET" : status === 403 ? "NOT_ALLOWED" : "BAD_CALL";
     this.lines = more.lines ?? "";
     this.problems = more.problems ?? [];
+    this.place = more.place;
+    this.reason = more.reason ?? "form";
   }
 }
 
@@ -38,13 +50,13 @@ export type Problem = {
   /** What is wrong where. */
   readonly problems?: readonly SchemaProblem[];
   readonly retryAfterMs?: number;
-};
+} & Partial<Place>;
 
 /** The failure as others may see it: whatever is no GatewayError says nothing of its cause. */
 export function problemOf(thrown: unknown, instance: string, hasCondition = false): Problem {
   if (thrown instanceof Refusal) {
-    const { status, code, message, problems } = thrown;
-    return withTitle({ status, code, detail: message, instance, ...(problems.length > 0 && { problems }) });
+    const { status, code, message, problems, place } = thrown;
+    return withTitle({ status, code, detail: message, instance, ...(problems.length > 0 && { problems }), ...place });
   }
   const { code, message, details } = GatewayError.from(thrown);
   const retryAfterMs = details.retryAfterMs ?? details.retryMs;

@@ -9,17 +9,23 @@ import {
 } from "../../contract/index.ts";
 import { shapeOf } from "./operation-shape.ts";
 import { Refusal } from "./problem.ts";
+import { readYaml } from "./read-yaml.ts";
 import type { RoutedOperation } from "./route-table.ts";
 
+const YAML_TYPE = /^(?:application|text)\/(?:x-)?yaml\s*(?:;|$)/i;
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
 
 /** `text`: the body, with one character per byte. Throws Refusal. */
-export function readInput({ operation, parameters }: RoutedOperation, request: HttpRequest, text: string): unknown {
+export async function readInput(
+  { operation, parameters }: RoutedOperation,
+  request: HttpRequest,
+  text: string,
+): Promise<unknown> {
   const named = { ...readQuery(request.url), ...parameters };
   // No store can keep it, and no name has it.
   if (Object.values(named).some((value) => value.includes("\0")))
     throw new Refusal(400, "U+0000 stands in the address.");
-  const given = { ...named, ...readBody(operation, request, text) };
+  const given = { ...named, ...(await readBody(operation, request, text)) };
   const checked = operation.input.check(given);
   if ("value" in checked) return checked.value;
   throw new Refusal(422, "The input is not what the operation takes; `problems` says what is wrong where.", {
@@ -39,17 +45,31 @@ function readQuery(url: string): Record<string, string> {
   return Object.fromEntries(pairs);
 }
 
-function readBody(operation: Operation, { headers }: HttpRequest, text: string): { body?: unknown } {
+async function readBody(
+  operation: Operation,
+  { headers }: HttpRequest,
+  text: string,
+): Promise<{ readonly body?: unknown }> {
   const { body } = shapeOf(operation);
   if (text === "") {
     if (body?.isRequired) throw new Refusal(400, "The operation takes a body, and there is none.");
     return {};
   }
   if (!body) throw new Refusal(400, "The operation takes no body.");
-  if (!JSON_TYPE.test(headers["content-type"] ?? "")) {
-    throw new Refusal(415, "Send the body as application/json.", { lines: "Accept: application/json\r\n" });
+  const type = headers["content-type"] ?? "";
+  if (YAML_TYPE.test(type)) return { body: await readYaml(decoded(text)) };
+  if (JSON_TYPE.test(type)) return { body: parseBody(text) };
+  const lines = "Accept: application/json, application/yaml\r\n";
+  throw new Refusal(415, "Send the body as application/json or application/yaml.", { lines });
+}
+
+function decoded(text: string): string {
+  try {
+    checkUtf8(text);
+    return stringOf(text);
+  } catch {
+    throw new Refusal(400, "The body is not UTF-8.");
   }
-  return { body: parseBody(text) };
 }
 
 function parseBody(text: string): unknown {

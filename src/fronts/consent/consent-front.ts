@@ -2,38 +2,60 @@
  * Where browsers come to let the gateway use a server on somebody's behalf, and where they come back to. Nobody is known
  * here by a header: a sealed ticket says whom it is about, and a cookie that it is the same browser all along.
  */
-import { createHash, randomBytes } from "node:crypto";
-import { type HttpRequest, type HttpResponse, headerLine, type Log, textOf } from "../../contract/index.ts";
+import {
+  type HttpRequest,
+  type HttpResponse,
+  headerLine,
+  type Log,
+  type NoteRefusal,
+  textOf,
+} from "../../contract/index.ts";
 import {
   type ConsentDesk,
   describeClient,
   OAuthFault,
   type Visit,
 } from "../../mechanisms/vault/upstream-oauth/index.ts";
-import { escapeHtml, PAGE_LINES, page } from "./page.ts";
+import {
+  type BrowserCookie,
+  browserIn,
+  cookieLine,
+  escapeHtml,
+  formCheck,
+  isAskedAt,
+  newBrowser,
+  PAGE_LINES,
+  page,
+} from "../../wire/pages/index.ts";
 
 export type ConsentFrontOptions = {
   readonly desk: ConsentDesk;
   readonly log: Log;
   /** Says what is wrong with a request, or nothing. */
   readonly gate: (request: HttpRequest) => string | undefined;
+  /** Hears of links and forms that are not good. */
+  readonly refused?: NoteRefusal;
 };
 
 export type ConsentFront = (request: HttpRequest, response: HttpResponse) => void;
 
-const COOKIE = "isthmus_consent";
-const COOKIE_SECONDS = 600;
+const COOKIE: BrowserCookie = { name: "isthmus_consent", path: "/oauth", seconds: 600 };
 const MAX_FORM = 16 * 1024;
 const START = /^\/oauth\/start\/([^/?]+)$/;
 const CLIENT_DOCUMENT = "/oauth/client.json";
 
-export function createConsentFront({ desk, log, gate }: ConsentFrontOptions): ConsentFront {
+export function createConsentFront({ desk, log, gate, refused }: ConsentFrontOptions): ConsentFront {
   function answer(response: HttpResponse, status: number, title: string, body: string, lines = ""): void {
     response.answer(status, PAGE_LINES + lines, textOf(page(title, body)));
   }
 
   function refuse(response: HttpResponse, status: number, why: string): void {
     answer(response, status, "This did not work", `<p>${escapeHtml(why)}</p>`);
+  }
+
+  function turnAway(request: HttpRequest, response: HttpResponse, why: string, reason = "consent"): void {
+    refused?.({ reason, address: request.clientAddress, path: request.url });
+    refuse(response, 403, why);
   }
 
   function fail(response: HttpResponse, error: unknown): void {
@@ -47,24 +69,24 @@ export function createConsentFront({ desk, log, gate }: ConsentFrontOptions): Co
 
   /** Says for whom it is: nobody shall let others use a server in their name. */
   function showStart(request: HttpRequest, response: HttpResponse, visit: Visit, ticket: string): void {
-    const browser = browserOf(request) ?? randomBytes(24).toString("base64url");
+    const browser = browserIn(request, COOKIE) ?? newBrowser();
     const { server, holder } = visit.ticket;
     const who = holder.user === "" ? holder.client : holder.user;
     const body =
       `<p>The gateway will use <b>${escapeHtml(server)}</b> on behalf of <b>${escapeHtml(who)}</b>. ` +
       "Go on only if that is you, and if it was you who asked for this page.</p>" +
       `<form method="post"><input type="hidden" name="ticket" value="${escapeHtml(ticket)}">` +
-      `<input type="hidden" name="check" value="${checkOf(browser)}"><button>Continue</button></form>`;
-    answer(response, 200, `Allow ${server}`, body, cookieLine(browser, desk.callbackUrl));
+      `<input type="hidden" name="check" value="${formCheck(browser)}"><button>Continue</button></form>`;
+    answer(response, 200, `Allow ${server}`, body, cookieLine(browser, desk.callbackUrl, COOKIE));
   }
 
   function start(request: HttpRequest, response: HttpResponse, server: string, form: URLSearchParams): void {
-    const browser = browserOf(request);
+    const browser = browserIn(request, COOKIE);
     const ticket = form.get("ticket") ?? "";
-    if (browser === undefined || form.get("check") !== checkOf(browser))
-      return refuse(response, 403, "This page was not opened in this browser. Open the link again.");
+    if (browser === undefined || form.get("check") !== formCheck(browser))
+      return turnAway(request, response, "This page was not opened in this browser. Open the link again.");
     const visit = desk.visit(server, ticket === "" ? undefined : ticket);
-    if (!visit) return refuse(response, 403, EXPIRED);
+    if (!visit) return turnAway(request, response, EXPIRED);
     desk.begin(visit, browser).then(
       (url) => response.answer(303, `${headerLine("Location", url)}Cache-Control: no-store\r\n`, ""),
       (error) => fail(response, error),
@@ -72,7 +94,7 @@ export function createConsentFront({ desk, log, gate }: ConsentFrontOptions): Co
   }
 
   function comeBack(request: HttpRequest, response: HttpResponse, query: URLSearchParams): void {
-    desk.finish(query, browserOf(request) ?? "").then(
+    desk.finish(query, browserIn(request, COOKIE) ?? "").then(
       (server) =>
         answer(response, 200, "Done", `<p><b>${escapeHtml(server)}</b> can be used now. You can close this page.</p>`),
       (error) => fail(response, error),
@@ -87,12 +109,12 @@ export function createConsentFront({ desk, log, gate }: ConsentFrontOptions): Co
     if (server === undefined) return refuse(response, 404, "There is no such page.");
     const ticket = query.get("ticket") ?? undefined;
     const visit = desk.visit(server, ticket);
-    if (!visit) return refuse(response, 403, EXPIRED);
+    if (!visit) return turnAway(request, response, EXPIRED);
     showStart(request, response, visit, ticket ?? "");
   }
 
   return function handle(request, response) {
-    const wrong = isOwn(request, desk.callbackUrl) ? undefined : gate(request);
+    const wrong = isAskedAt(request, desk.callbackUrl) ? undefined : gate(request);
     const at = request.url.indexOf("?");
     const path = at < 0 ? request.url : request.url.slice(0, at);
     const server = serverIn(path);
@@ -106,14 +128,8 @@ export function createConsentFront({ desk, log, gate }: ConsentFrontOptions): Co
       return get(request, response, path, new URLSearchParams(at < 0 ? "" : request.url.slice(at + 1)));
     request.discard();
     if (wrong === undefined) refuse(response, 405, "This page is only shown, or sent as a form.");
-    else refuse(response, 403, `This ${wrong} is not allowed.`);
+    else turnAway(request, response, `This ${wrong} is not allowed.`, wrong);
   };
-}
-
-/** Asked for by the very name that people are sent to. */
-function isOwn({ headers: { host, origin } }: HttpRequest, callbackUrl: string): boolean {
-  const own = new URL(callbackUrl);
-  return host?.toLowerCase() === own.host && (origin === undefined || origin.toLowerCase() === own.origin);
 }
 
 const EXPIRED = "This link is not good any more. Make the call again to get another one.";
@@ -132,22 +148,4 @@ function serverIn(path: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** What only this browser knows. */
-function browserOf({ headers }: HttpRequest): string | undefined {
-  const [, found] = new RegExp(`(?:^|;\\s*)${COOKIE}=([\\w-]{32})(?:;|$)`).exec(headers.cookie ?? "") ?? [];
-  return found;
-}
-
-/** Shows that a form comes from our own page: others can neither read the cookie nor have it sent with theirs. */
-function checkOf(browser: string): string {
-  return createHash("sha256").update(`form ${browser}`).digest("base64url");
-}
-
-/** Comes back from the issuer's page with a link, and is sent with no form of another site. */
-function cookieLine(browser: string, callbackUrl: string): string {
-  const secure = callbackUrl.startsWith("https:") ? "; Secure" : "";
-  const value = `${COOKIE}=${browser}; Path=/oauth; Max-Age=${COOKIE_SECONDS}; HttpOnly; SameSite=Lax${secure}`;
-  return headerLine("Set-Cookie", value);
 }

@@ -59,7 +59,7 @@ export function callPrimitive(
   const name = decodeString(message.members?.textOf(key));
   if (name === undefined) return badParams(exchange, `params.${key} must be a string`);
   const entry = resolve(viewOf(front, exchange), route.kinds, name, exchange.principal);
-  if (!entry) return unknownTarget(exchange, name);
+  if (!entry) return unknownTarget(front, exchange, name);
   const own = ownName(entry, name);
   const input = own === name ? message.body : renamed(message, key, own);
   if (route.verb !== "subscribe") return void begin(front, exchange, { entry, verb: route.verb, input });
@@ -80,7 +80,7 @@ export function callCompletion(front: FrontContext, exchange: Exchange): void {
     name,
     exchange.principal,
   );
-  if (!entry) return unknownTarget(exchange, name);
+  if (!entry) return unknownTarget(front, exchange, name);
   const own = ownName(entry, name);
   const input = own === name ? message.body : message.body.splice(route.path, jsonText(own));
   startCall(front, exchange, { entry, verb: "complete", input });
@@ -240,7 +240,19 @@ export function badParams({ message, outlet }: Exchange, text: string): void {
   outlet.answer(errorText(message.id, { code: -32602, message: text }));
 }
 
-function unknownTarget({ message, outlet }: Exchange, name: string): void {
+/** It becomes no call, so nobody else would put it on record. */
+export function noteRefused(
+  { refused }: Pick<FrontContext, "refused">,
+  { principal, address }: Pick<Exchange, "principal" | "address">,
+  reason: string,
+  name: string,
+): void {
+  refused?.({ reason, principal, address, name });
+}
+
+function unknownTarget(front: FrontContext, exchange: Exchange, name: string): void {
+  const { message, outlet } = exchange;
+  noteRefused(front, exchange, "name", name);
   const isResource = message.method.startsWith("resources/");
   const what = isResource ? "resource" : message.method === "tools/call" ? "tool" : "prompt";
   const error = { code: unknownName(message.method), message: `Unknown ${what}: ${name}` };

@@ -6,6 +6,7 @@ import type { Principal } from "../../contract/index.ts";
 import type { OutboxWriter, Session } from "../../mechanisms/sessions/index.ts";
 import { errorText, isBatch, type Message, MessageFault, skimBatch, skimMessage } from "../../wire/jsonrpc/index.ts";
 import { ASSUMED_REVISION, revisionOf } from "../../wire/mcp/index.ts";
+import { noteRefused } from "./calls.ts";
 import { ephemeralSession } from "./ephemeral.ts";
 import type { FrontContext } from "./front-context.ts";
 import { initialize } from "./initialize.ts";
@@ -72,7 +73,9 @@ export class Connection implements OutboxWriter {
       take();
     } catch (error) {
       if (!(error instanceof MessageFault)) throw error;
-      this.#front.meter.count("isthmus_refused_total", error.code === -32700 ? "parse" : "message");
+      const reason = error.code === -32700 ? "parse" : "message";
+      this.#front.meter.count("isthmus_refused_total", reason);
+      noteRefused(this.#front, this.#options, reason, "");
       this.write(errorText(error.id, { code: error.code, message: error.message }));
     }
   }

@@ -7,7 +7,9 @@ import type {
   HttpRequest,
   Keys,
   Log,
+  LostAnswer,
   Meter,
+  NoteRefusal,
   Runs,
   SharedState,
   Timers,
@@ -47,8 +49,12 @@ export type McpPorts = {
   readonly keys: Keys;
   /** Where calls that wait are approved. */
   readonly confirmations?: Confirmations;
+  /** Hears of what was turned away before it became a call. */
+  readonly refused?: NoteRefusal;
   /** Header lines that tell a caller which scopes it lacks for a call; "" where that is not what it lacks. */
   readonly stepUp?: (request: HttpRequest, error: GatewayError) => string;
+  /** Hears of calls of processes that are gone, when their callers do. */
+  readonly onLost?: (lost: LostAnswer) => void;
   /** What this process shares with others; absent: it is alone. */
   readonly cluster?: FrontCluster;
 };

@@ -42,6 +42,7 @@ const UNKNOWN_NAME: ReadonlyMap<string, number> = new Map([
 
 const INTERNAL_ERROR = -32603;
 const METHOD_NOT_FOUND = -32601;
+const URL_ELICITATION_REQUIRED = -32042;
 
 export type ErrorParts = { readonly result: object } | { readonly error: ErrorBody };
 
@@ -49,6 +50,7 @@ export type ErrorParts = { readonly result: object } | { readonly error: ErrorBo
 export function errorParts(method: string, error: GatewayError, callId: string): ErrorParts {
   if (MCP_ERRORS[error.code] !== "family" || method !== "tools/call")
     return { error: errorBody(method, error, callId) };
+  if (error.details.visit !== undefined) return { error: pageToOpen(error, callId) };
   const content = [{ type: "text", text: error.message }];
   const _meta = { "dev.isthmus/error": factsOf(error, callId) };
   const { gate } = error.details;
@@ -57,6 +59,13 @@ export function errorParts(method: string, error: GatewayError, callId: string):
   const { status, confirmation_id } = gate as { status: string; confirmation_id: string };
   const short = { type: "text", text: JSON.stringify({ status, confirmation_id }) };
   return { result: { content: [...content, short], isError: true, _meta: { ..._meta, "x-mcpax-gate": gate } } };
+}
+
+/** For a client that opens pages and cannot be asked to in the middle of a call. */
+function pageToOpen(error: GatewayError, callId: string): ErrorBody {
+  const { visit, gate } = error.details;
+  const data = { elicitations: [visit], "x-mcpax-gate": gate, ...factsOf(error, callId) };
+  return { code: URL_ELICITATION_REQUIRED, message: error.message, data };
 }
 
 /** Our own error as an error, also where the family has a result for it. */

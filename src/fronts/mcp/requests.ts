@@ -3,7 +3,16 @@ import { type Confirmations, decodeString, GatewayError, JsonFault, payload } fr
 import type { Session } from "../../mechanisms/sessions/index.ts";
 import { answerText, errorText } from "../../wire/jsonrpc/index.ts";
 import { CALL_ROUTES, type CallRoute, LIST_ROUTES, LOG_LEVELS, revisionOf } from "../../wire/mcp/index.ts";
-import { badParams, callCompletion, callPrimitive, type Exchange, startCall, viewOf, whenSaved } from "./calls.ts";
+import {
+  badParams,
+  callCompletion,
+  callPrimitive,
+  type Exchange,
+  noteRefused,
+  startCall,
+  viewOf,
+  whenSaved,
+} from "./calls.ts";
 import type { FrontContext } from "./front-context.ts";
 import { answerList } from "./lists.ts";
 import { ambiguousAnswer, errorAnswer } from "./mcp-errors.ts";
@@ -59,7 +68,7 @@ function dispatch(front: FrontContext, exchange: Exchange): void {
   const { method } = exchange.message;
   try {
     if (method === CONFIRM_METHOD && front.confirmations) {
-      return void confirm(front.confirmations, exchange).catch((error) => fail(front, exchange, error));
+      return void confirm(front, front.confirmations, exchange).catch((error) => fail(front, exchange, error));
     }
     const isKnown = revisionOf(exchange.session.protocol)?.methods.has(method) === true;
     const handler = isKnown ? HANDLERS.get(method) : undefined;
@@ -70,13 +79,16 @@ function dispatch(front: FrontContext, exchange: Exchange): void {
   }
 }
 
-async function confirm(confirmations: Confirmations, exchange: Exchange): Promise<void> {
-  exchange.outlet.answer(await answerConfirm(confirmations, exchange));
+async function confirm(front: FrontContext, confirmations: Confirmations, exchange: Exchange): Promise<void> {
+  const onUnusable = () => noteRefused(front, exchange, "confirm", CONFIRM_METHOD);
+  exchange.outlet.answer(await answerConfirm({ confirmations, onUnusable }, exchange));
 }
 
-function fail(front: FrontContext, { message, outlet }: Exchange, cause: unknown): void {
+function fail(front: FrontContext, exchange: Exchange, cause: unknown): void {
+  const { message, outlet } = exchange;
   if (cause instanceof JsonFault) {
     front.meter.count("isthmus_refused_total", "message");
+    noteRefused(front, exchange, "message", message.method);
     return outlet.answer(ambiguousAnswer(message.id, cause), -1, 400);
   }
   if (GatewayError.is(cause)) return outlet.answer(errorAnswer(message.id, message.method, cause, ""));
@@ -116,5 +128,6 @@ function callUnknown(front: FrontContext, exchange: Exchange): void {
   const canRelay = view.providers.length === 1 && only && !view.isPartial && !OWN_WORDS.has(message.method);
   const entry = canRelay ? view.raw(only.id, message.method) : undefined;
   if (entry) return void startCall(front, exchange, { entry, verb: "raw", input: message.body });
+  if (!OWN_WORDS.has(message.method)) noteRefused(front, exchange, "method", message.method);
   outlet.answer(errorText(message.id, { code: -32601, message: `Method not found: ${message.method}` }));
 }

@@ -5,7 +5,7 @@
 import { decodeString } from "../../contract/index.ts";
 import type { KeptTask, TaskFacts } from "../../mechanisms/runs/index.ts";
 import { answerText } from "../../wire/jsonrpc/index.ts";
-import { badParams, type Exchange, refuseRepeated, startCall, viewOf } from "./calls.ts";
+import { badParams, type Exchange, noteRefused, refuseRepeated, startCall, viewOf } from "./calls.ts";
 import type { FrontContext } from "./front-context.ts";
 import { olderTask } from "./older-task.ts";
 import { answerElsewhere } from "./posted.ts";
@@ -35,7 +35,10 @@ async function callProvider(front: FrontContext, exchange: Exchange, id: string)
   const task = await front.runs.task(id);
   const isOwn = task?.principal.id === session.principal.id;
   const entry = task && isOwn ? viewOf(front, exchange).raw(task.target.provider, message.method) : undefined;
-  if (!task || !entry) return badParams(exchange, "Failed to retrieve task: Task not found");
+  if (!task || !entry) {
+    noteRefused(front, exchange, "task", message.method);
+    return badParams(exchange, "Failed to retrieve task: Task not found");
+  }
   const start = { entry, verb: "raw", input: message.body, resumes: id, task } as const;
   if (message.method !== "tasks/result") return void startCall(front, exchange, start);
   // The result comes when the task is done, which may take as long as the task may live.

@@ -17,6 +17,7 @@ import {
   type Payload,
   type Reader,
   type Run,
+  type StagedRun,
 } from "../../contract/index.ts";
 import { Journal, type JournalLimits } from "./journal.ts";
 import type { LiveCall } from "./live-call.ts";
@@ -61,6 +62,7 @@ export class LiveRun implements Run, Out {
   lastWords: Payload | undefined;
   /** Set by a stage that asks before the call is dispatched. */
   onAnswers: ((answers: readonly Answer[]) => void) | undefined;
+  witness: StagedRun["witness"];
   /** How long the call may take from its dispatch on, where somebody said so before that. */
   extensionMs: number | undefined;
   isEnded = false;
@@ -143,7 +145,8 @@ export class LiveRun implements Run, Out {
     if (this.control) this.control.abort(error);
     // A stage that waits before the dispatch hears of it by the signal.
     else (this.call as LiveCall).abortSignal?.(error);
-    // Not dispatched yet, or a stage that does not pass errors on: the run ends all the same.
+    // Not dispatched yet, or a stage that does not pass errors on at once: the run ends all the same.
+    if (!this.isEnded) this.witness?.ending(error);
     if (!this.isEnded) this.write({ type: "error", error });
   }
 

@@ -28,14 +28,21 @@ export function approvalEvent(approval: Approval, { type, actor, result, details
   };
 }
 
+type RefusedFacts = {
+  readonly actor: Actor;
+  readonly tenant: string;
+  readonly id: string;
+  readonly why: string;
+  /** How many of their attempts before this one are not on the trail. */
+  readonly skipped: number;
+};
+
 /** Somebody tried to decide, and it does not count. `approval` unset: there is none that they could know. */
-export function refusedEvent(
-  approval: Approval | undefined,
-  facts: { readonly actor: Actor; readonly tenant: string; readonly id: string; readonly why: string },
-): AuditEvent {
-  const { actor, tenant, id, why } = facts;
+export function refusedEvent(approval: Approval | undefined, facts: RefusedFacts): AuditEvent {
+  const { actor, tenant, id, skipped } = facts;
   const type = "dev.isthmus.approval.refused";
-  if (approval) return approvalEvent(approval, { type, actor, result: "DENIED", details: { why } });
-  const details = { approval: id.slice(0, 64), why };
+  const why = { why: facts.why, ...(skipped > 0 && { skipped }) };
+  if (approval) return approvalEvent(approval, { type, actor, result: "DENIED", details: why });
+  const details = { approval: id.slice(0, 64), ...why };
   return { type, tenant, actor, target: { server: "", name: "" }, result: "DENIED", details };
 }

@@ -2,7 +2,6 @@
 import * as z from "zod";
 import {
   APPROVAL_STATES,
-  type Approval,
   type ConfirmAnswer,
   GatewayError,
   identityOf,
@@ -12,7 +11,7 @@ import {
 import { operation, schemaOf } from "../schemas/index.ts";
 import type { Approvals } from "./approvals.ts";
 import type { Decider } from "./decide.ts";
-import { type GateFacts, gateObject } from "./gate-object.ts";
+import { type GateFacts, shownApproval } from "./gate-object.ts";
 
 const MAX_LISTED = 200;
 
@@ -31,6 +30,8 @@ const approvalSchema = z.looseObject({
   created_at: z.string(),
   expires_at: z.string(),
   decided_by: z.string(),
+  /** The page on which people decide; unset where nobody can open one. */
+  confirm_url: z.string().optional(),
 });
 
 const idSchema = z.strictObject({ id: z.string().max(64) });
@@ -74,7 +75,7 @@ export function approvalOperations(ports: ApprovalOperationPorts): readonly Oper
         const { tenant } = identityOf(principal);
         const found = await approvals.list({ tenant, state, limit });
         const shared = await facts();
-        return { body: { approvals: found.map((approval) => shown(approval, shared)) } };
+        return { body: { approvals: found.map((approval) => shownApproval(approval, shared)) } };
       },
     }),
     operation({
@@ -88,7 +89,7 @@ export function approvalOperations(ports: ApprovalOperationPorts): readonly Oper
       async run({ id }, { principal }) {
         const found = await approvals.get(id);
         if (found?.tenant !== identityOf(principal).tenant) throw noSuch();
-        return { body: shown(found, await facts()) };
+        return { body: shownApproval(found, await facts()) };
       },
     }),
     decisionOperation(ports, "approve", "Says yes to a call: with a proof, or as the operator who calls."),
@@ -131,18 +132,4 @@ function statusOf(answer: ConfirmAnswer): "dispatched" | "approved" | "denied" {
 
 function noSuch(): GatewayError {
   return new GatewayError("NO_SUCH_TARGET", { message: "There is no such approval." });
-}
-
-function shown(approval: Approval, facts: GateFacts) {
-  const { tenant, principal, user, server, evidence, state, decidedBy, createdAt } = approval;
-  const { status: _waiting, ...gate } = gateObject(approval, facts);
-  return {
-    ...gate,
-    state,
-    server,
-    requester: { principal, user, tenant },
-    evidence,
-    created_at: new Date(createdAt).toISOString(),
-    decided_by: decidedBy,
-  };
 }

@@ -109,7 +109,7 @@ describe("a request", () => {
 });
 
 describe("a yes", () => {
-  test("[AX-197] by an operator's key lets the call be made once", async () => {
+  test("[AX-197] [MG-139] by an operator's key lets the call be made once", async () => {
     const approval = await rig.request("{}");
     expect(await confirm(approval)).toEqual({ type: "decided", status: "approved" });
     const joined = await rig.request("{}");
@@ -248,7 +248,7 @@ describe("of steps that race, one wins", () => {
     expect(used.filter(Boolean)).toHaveLength(1);
   });
 
-  test("a no, and a yes after it", async () => {
+  test("[MG-140] a no, and a yes after it", async () => {
     const approval = await rig.request("{}");
     expect(await confirm(approval, "deny")).toEqual({ type: "decided", status: "denied" });
     expect(await confirm(approval)).toMatchObject({ reason: "already_denied" });

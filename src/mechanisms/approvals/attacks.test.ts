@@ -2,6 +2,7 @@
 import { createHmac } from "node:crypto";
 import { beforeEach, describe, expect, test } from "vitest";
 import { ApprovalRig, ed25519, type Forging, p256, person, signed } from "../../../tests/kit/approval-rig.ts";
+import { type AttackTrace, expectTrace } from "../../../tests/kit/attack-trace.ts";
 import type { Approval, ConfirmOrder } from "../../contract/index.ts";
 
 let rig: ApprovalRig;
@@ -14,7 +15,11 @@ beforeEach(async () => {
 const relay = person("relay");
 const base64url = (text: string) => Buffer.from(text).toString("base64url");
 
+/** The last proof that was brought. */
+let shown = "";
+
 async function confirm(value: string, more: Partial<ConfirmOrder> & { type?: string; format?: string } = {}) {
+  shown = value;
   const { type = "operator_signature", format = "jws", ...order } = more;
   return await rig.decider.confirm(relay, {
     id: approval.id,
@@ -24,14 +29,13 @@ async function confirm(value: string, more: Partial<ConfirmOrder> & { type?: str
   });
 }
 
-async function expectRefused(answer: unknown, reason: string): Promise<void> {
+/** It counts for nothing, and whoever tried is on record; nothing of the proof is. */
+async function expectRefused(answer: unknown, reason: string, trace: Partial<AttackTrace> = {}): Promise<void> {
   expect(answer).toMatchObject({ type: "refused", reason });
   expect(await rig.rows.get(approval.id)).toMatchObject({ state: "waiting" });
-  expect(rig.trail.events.at(-1)).toMatchObject({
-    type: "dev.isthmus.approval.refused",
-    result: "DENIED",
-    details: { why: reason, approval: approval.id },
-  });
+  const known = { server: "plant", name: "open", details: { approval: approval.id } };
+  const type = "dev.isthmus.approval.refused";
+  expectTrace(rig.trail.events.slice(-1), { type, why: reason, ...known, ...trace }, [shown]);
 }
 
 const FORGERIES: readonly (readonly [what: string, reason: string, forging: (rig: ApprovalRig) => Forging])[] = [
@@ -176,10 +180,20 @@ describe("a proof is refused", () => {
     const stranger = person("stranger", { tenant: "acme" });
     const proof = { type: "operator_signature", format: "jws", value };
     const answer = await rig.decider.confirm(stranger, { id: approval.id, decision: "approve", proof });
-    expect(answer).toMatchObject({ type: "refused", message: "confirmation_unknown", reason: "unknown" });
-    expect(await rig.rows.get(approval.id)).toMatchObject({ state: "waiting" });
-    expect(rig.trail.events.at(-1)).toMatchObject({ type: "dev.isthmus.approval.refused", tenant: "acme" });
+    expect(answer).toMatchObject({ message: "confirmation_unknown" });
+    await expectRefused(answer, "unknown", { actor: "stranger", server: "", name: "" });
+    expect(rig.trail.events.at(-1)).toMatchObject({ tenant: "acme" });
   });
+});
+
+test("proofs that are tried again and again are counted, and those of others are still on record", async () => {
+  for (let times = 0; times < 1_000; times++) await confirm("approve");
+  const refused = () => rig.trail.events.filter(({ type }) => type === "dev.isthmus.approval.refused");
+  expect(refused()).toHaveLength(50);
+  const order = { id: approval.id, decision: "approve" } as const;
+  await expectRefused(await rig.decider.confirm(person("another"), order), "missing_proof", { actor: "another" });
+  rig.time.advance(1_000);
+  await expectRefused(await confirm("approve"), "malformed", { actor: "relay", details: { skipped: 950 } });
 });
 
 describe("evidence", () => {
@@ -218,7 +232,6 @@ describe("evidence", () => {
     approval = await rig.request("{}", { evidence: "operator" });
     const stranger = person("eve", { role: "admin", tenant: "acme" });
     const answer = await rig.decider.decideAs(stranger, approval.id, "approve");
-    expect(answer).toMatchObject({ reason: "unknown" });
-    expect(await rig.rows.get(approval.id)).toMatchObject({ state: "waiting" });
+    await expectRefused(answer, "unknown", { actor: "eve", server: "", name: "" });
   });
 });

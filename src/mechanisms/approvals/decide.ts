@@ -11,6 +11,7 @@ import {
   type Meter,
   type Principal,
 } from "../../contract/index.ts";
+import { NoteBudget } from "../audit/index.ts";
 import type { Anchors } from "./anchors.ts";
 import { type Actor, refusedEvent } from "./approval-events.ts";
 import type { Approvals } from "./approvals.ts";
@@ -52,9 +53,11 @@ type Word = {
 
 export class Decider implements Confirmations {
   readonly #options: DeciderOptions;
+  readonly #budget: NoteBudget;
 
   constructor(options: DeciderOptions) {
     this.#options = options;
+    this.#budget = new NoteBudget(options);
   }
 
   async confirm(principal: Principal, { id, decision, proof }: ConfirmOrder): Promise<ConfirmAnswer> {
@@ -77,6 +80,16 @@ export class Decider implements Confirmations {
     const problem = operatorProblem(principal, attempt.approval, decision);
     if (problem) return this.#refuse(attempt, invalid(problem));
     return await this.#decide(attempt, { decision, given: "operator" });
+  }
+
+  /** Whether an operator's word would count, if that is what this principal is. */
+  mayDecide(principal: Principal, approval: Approval, decision: Decision): boolean {
+    return operatorProblem(principal, approval, decision) === undefined;
+  }
+
+  /** Somebody tried in a way that cannot be known to be theirs: it counts for nothing, and is put on record. */
+  async turnDown(principal: Principal, id: string, why: string): Promise<void> {
+    this.#refuse(await this.#attempt(principal, id, { type: "agent", id: principal.id }), invalid(why));
   }
 
   /** The user before the client that made the call was asked, and has answered. */
@@ -139,7 +152,10 @@ export class Decider implements Confirmations {
 
   #refuse({ approval, actor, tenant, id }: Attempt, refused: Refused): ConfirmAnswer {
     this.#options.meter.count("isthmus_approvals_total", "refused");
-    this.#options.trail.note(refusedEvent(approval, { actor, tenant, id, why: refused.reason }));
+    // Whoever has the link to a call may try as often as they like.
+    const skipped = this.#budget.take(`${actor.id} ${approval?.id ?? ""}`);
+    if (skipped === undefined) return refused;
+    this.#options.trail.note(refusedEvent(approval, { actor, tenant, id, why: refused.reason, skipped }));
     return refused;
   }
 }

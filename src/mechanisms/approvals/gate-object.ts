@@ -1,10 +1,23 @@
 /** What a caller is told about a call that waits: MCP-AX's object, as data. */
-import { type Approval, GatewayError, payload, textOf } from "../../contract/index.ts";
+import { type Approval, GatewayError, type Payload, payload, textOf } from "../../contract/index.ts";
 import type { ProofType } from "./anchors.ts";
 
-export type GateFacts = { readonly gateway: string; readonly proofTypes: readonly ProofType[]; readonly now: number };
+export type GateFacts = {
+  readonly gateway: string;
+  readonly proofTypes: readonly ProofType[];
+  readonly now: number;
+  /** Where people reach the pages of this gateway, without a slash at the end; unset: nowhere. */
+  readonly pages?: string | undefined;
+};
 
-export function gateObject(approval: Approval, { gateway, proofTypes, now }: GateFacts) {
+/** The page on which this one is decided; undefined where there is none. */
+export function confirmUrl({ id }: Approval, { pages }: GateFacts): string | undefined {
+  return pages === undefined ? undefined : `${pages}/approvals/${id}`;
+}
+
+function gateObject(approval: Approval, facts: GateFacts) {
+  const { gateway, proofTypes, now } = facts;
+  const url = confirmUrl(approval, facts);
   return {
     status: "confirmation_required",
     confirmation_id: approval.id,
@@ -19,6 +32,7 @@ export function gateObject(approval: Approval, { gateway, proofTypes, now }: Gat
     expires_at: isoOf(approval.expiresAt),
     expires_in_ms: Math.max(0, approval.expiresAt - now),
     proof_types: proofTypes,
+    ...(url !== undefined && { confirm_url: url }),
   };
 }
 
@@ -28,12 +42,42 @@ function argumentsOf({ input }: Approval): unknown {
   return text === undefined ? {} : payload(text).value();
 }
 
-/** The error that a caller gets who was not kept waiting any longer. */
-export function confirmationRequired(approval: Approval, facts: GateFacts): GatewayError {
+/** Whether a result says that the call waits for somebody's yes at a gateway behind us: it was not made. */
+export function waitsBelow(result: Payload): boolean {
+  const isWaiting = result.at(["_meta", "x-mcpax-gate", "status"]) === '"confirmation_required"';
+  return isWaiting && result.at(["isError"]) === "true";
+}
+
+/** An approval with the page on which it is decided, as a client is asked to open it. */
+export type PageToVisit = { readonly message: string; readonly elicitationId: string; readonly url: string };
+
+export function pageToVisit({ id, tool }: Approval, url: string): PageToVisit {
+  const message = `${tool} needs somebody's approval before it is called. Open this page to see what it would do, and to decide.`;
+  return { message, elicitationId: id, url };
+}
+
+/** The error that a caller gets who was not kept waiting any longer. `page`: for one that must open it by itself. */
+export function confirmationRequired(approval: Approval, facts: GateFacts, page?: PageToVisit): GatewayError {
   const { tool, expiresAt, id } = approval;
   const who = approval.evidence === "external_proof" ? "an external authority" : "an operator";
   const message = `confirmation_required: ${tool} needs approval by ${who} before ${isoOf(expiresAt)} (confirmation_id ${id}).`;
-  return new GatewayError("CONFIRMATION_REQUIRED", { message, details: { gate: gateObject(approval, facts) } });
+  const details = { gate: gateObject(approval, facts), ...(page && { visit: { mode: "url", ...page } }) };
+  return new GatewayError("CONFIRMATION_REQUIRED", { message, details });
+}
+
+/** An approval as people and operators are shown it. */
+export function shownApproval(approval: Approval, facts: GateFacts) {
+  const { tenant, principal, user, server, evidence, state, decidedBy, createdAt } = approval;
+  const { status: _waiting, ...gate } = gateObject(approval, facts);
+  return {
+    ...gate,
+    state,
+    server,
+    requester: { principal, user, tenant },
+    evidence,
+    created_at: new Date(createdAt).toISOString(),
+    decided_by: decidedBy,
+  };
 }
 
 function isoOf(ms: number): string {

@@ -1,8 +1,16 @@
 export { type AnchorConfig, Anchors, PROOF_TYPES } from "./anchors.ts";
+export { ApprovalDesk, type Visit } from "./approval-desk.ts";
 export { Approvals } from "./approvals.ts";
 export { Decider } from "./decide.ts";
 export { type Gate, type GateMode, safetyOf, stricter } from "./gate.ts";
-export { confirmationRequired, type GateFacts } from "./gate-object.ts";
+export {
+  confirmationRequired,
+  confirmUrl,
+  type GateFacts,
+  type PageToVisit,
+  pageToVisit,
+  waitsBelow,
+} from "./gate-object.ts";
 export { readPublicKey, sshStrings } from "./key-text.ts";
 export { PROOF_TYP } from "./proof.ts";
 export { flagSafety } from "./safety-flags.ts";

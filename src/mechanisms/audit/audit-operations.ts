@@ -84,6 +84,10 @@ const report = z.strictObject({
   checkpoints: z.number(),
   lastCheckpoint: z.strictObject({ number: z.number(), hash: z.string(), at: z.string() }).optional(),
   uncovered: z.number().describe("Blocks that no checkpoint has seen yet."),
+  removed: z
+    .strictObject({ blocks: z.number(), until: z.string() })
+    .optional()
+    .describe("What was removed because it was older than it is kept, as signed checkpoints say."),
   keys: z.array(z.string()),
   problems: z.array(problem),
   publicKey: z.string(),
@@ -187,9 +191,15 @@ function timeOf(written: string): number {
 
 const cursors = z.discriminatedUnion("phase", [
   z.strictObject({ phase: z.literal("checkpoints"), from: z.int().nonnegative() }),
-  z.strictObject({ phase: z.literal("heads"), after: z.string() }),
-  z.strictObject({ phase: z.literal("writers"), after: z.string() }),
-  z.strictObject({ phase: z.literal("blocks"), writer: z.string(), from: z.int().nonnegative() }),
+  z.strictObject({ phase: z.literal("heads"), after: z.string(), seen: z.int().nonnegative() }),
+  z.strictObject({ phase: z.literal("writers"), after: z.string(), seen: z.int().nonnegative() }),
+  z.strictObject({
+    phase: z.literal("blocks"),
+    writer: z.string(),
+    from: z.int().nonnegative(),
+    seen: z.int().nonnegative(),
+  }),
+  z.strictObject({ phase: z.literal("later"), from: z.int().nonnegative() }),
 ]);
 
 function readCursor(written: string): TrailCursor {

@@ -1,6 +1,9 @@
-/** Every few seconds one process signs where all chains stand: what a checkpoint has seen cannot be taken away unnoticed. */
-import { createHash } from "node:crypto";
+/**
+ * Every few seconds one process signs where all chains stand: what a checkpoint has seen cannot be taken away unnoticed. What is
+ * older than it is kept goes with a checkpoint that says so, in one transaction.
+ */
 import {
+  type AuditChange,
   type AuditCheckpoint,
   type AuditHead,
   faultPoint,
@@ -10,6 +13,9 @@ import {
   type Timer,
   type Timers,
 } from "../../contract/index.ts";
+import { type CheckpointText, checkpointHash } from "./checkpoint-text.ts";
+import type { RemovedText } from "./removed-blocks.ts";
+import { findOld, type Removal } from "./retention.ts";
 import type { Signer } from "./signing.ts";
 
 export type CheckpointOptions = {
@@ -19,6 +25,8 @@ export type CheckpointOptions = {
   readonly log: Log;
   /** Everybody's time, in ms. */
   readonly now: () => number;
+  /** How long events are kept; unset: for good. */
+  readonly keepMs?: number | undefined;
   /** Done with each turn, before the chains are looked at. */
   readonly before: () => Promise<void>;
   /** And after it. */
@@ -28,6 +36,8 @@ export type CheckpointOptions = {
 export const CHECKPOINT_MS = 10_000;
 /** Chains in one checkpoint: those that have moved since the last one. */
 const MAX_HEADS = 1_000;
+/** Of what is old, in one turn; what is left goes with the next ones. */
+const MAX_REMOVALS = 32;
 
 export class Checkpoints {
   readonly #options: CheckpointOptions;
@@ -68,44 +78,66 @@ export class Checkpoints {
     await before();
     const last = await records.audit.lastCheckpoint();
     // Somebody else may just have done it.
-    if (!last || now() - last.at >= CHECKPOINT_MS / 2) await this.#signAfter(last);
+    if (!last || now() - last.at >= CHECKPOINT_MS / 2) await this.#signAndRemove(last);
     await after();
+  }
+
+  async #signAndRemove(before: AuditCheckpoint | undefined): Promise<void> {
+    const { records, now, keepMs } = this.#options;
+    let last = before;
+    for (let count = 0; count < MAX_REMOVALS && !this.#isClosed; count++) {
+      const old = keepMs === undefined ? undefined : await findOld(records.audit, now() - keepMs);
+      last = await this.#signAfter(last, old);
+      if (!last || !old?.isFull) return;
+      // Others have their turn in between.
+      await new Promise((resolve) => setImmediate(resolve));
+    }
   }
 
   async #signAnyway(): Promise<void> {
     await this.#signAfter(await this.#options.records.audit.lastCheckpoint());
   }
 
-  async #signAfter(last: AuditCheckpoint | undefined): Promise<void> {
-    const { records, now, signer } = this.#options;
+  /** Undefined where there was nothing to sign, or another process was faster. */
+  async #signAfter(last: AuditCheckpoint | undefined, old?: Removal): Promise<AuditCheckpoint | undefined> {
+    const { records, now, signer, log } = this.#options;
     const heads = await records.audit.uncovered(MAX_HEADS);
-    if (heads.length === 0) return;
-    const checkpoint = makeCheckpoint({ last, heads, at: Math.round(now()), signer });
+    if (heads.length === 0 && !old) return undefined;
+    const checkpoint = makeCheckpoint({ last, heads, old, at: Math.round(now()), signer });
+    const changes: AuditChange[] = [{ table: "audit", type: "checkpoint", checkpoint, heads }];
+    if (old) changes.push({ table: "audit", type: "remove", edges: old.edges, sequence: old.sequence });
     faultPoint("audit.checkpoint.writing");
     // Missed where another process has written the same number: it has seen the same chains.
-    await records.write([{ table: "audit", type: "checkpoint", checkpoint, heads }]);
+    const isWritten = await records.write(changes);
     faultPoint("audit.checkpoint.written");
+    if (isWritten && old) log.debug("old audit events removed", { until: new Date(old.until).toISOString() });
+    return isWritten ? checkpoint : undefined;
   }
 }
 
 type Making = {
   readonly last: AuditCheckpoint | undefined;
   readonly heads: readonly AuditHead[];
+  /** What is removed together with it. */
+  readonly old?: Removal | undefined;
   readonly at: number;
   readonly signer: Signer;
 };
 
-export function makeCheckpoint({ last, heads, at, signer }: Making): AuditCheckpoint {
+export function makeCheckpoint({ last, heads, old, at, signer }: Making): AuditCheckpoint {
   const number = (last?.number ?? 0) + 1;
-  const text = JSON.stringify({
+  const said: CheckpointText = {
     number,
     at: new Date(at).toISOString(),
     previous: last ? checkpointHash(last) : "",
     heads: heads.map(({ writer, number: block, hash }) => ({ writer, block, hash })),
-  });
+    ...(old && { removed: removedText(old) }),
+  };
+  const text = JSON.stringify(said);
   return { number, at, text, signature: signer.sign(text) };
 }
 
-export function checkpointHash({ text }: AuditCheckpoint): string {
-  return createHash("sha256").update(text, "utf8").digest("hex");
+function removedText({ until, edges }: Removal): RemovedText {
+  const chains = edges.map(({ writer, number: block, hash }) => ({ writer, block, hash }));
+  return { until: new Date(until).toISOString(), chains };
 }

@@ -6,7 +6,7 @@ const SECRET_VALUE: readonly RegExp[] = [
   /\b(bearer|basic)\s+[a-z0-9+/=._~-]{8,}/i,
   /\beyJ[a-zA-Z0-9_-]{8,}\.[a-zA-Z0-9_-]{8,}/,
   /-----BEGIN [A-Z ]*PRIVATE KEY-----/,
-  /\b(sk|pk|rk|ghp|gho|ghs|ghu|glpat|xox[abprs]|ist)[-_][a-zA-Z0-9_-]{12,}/,
+  /\b(sk|pk|rk|ghp|gho|ghs|ghu|glpat|xox[abprs]|isth?)[-_][a-zA-Z0-9_-]{12,}/,
   /\bAKIA[0-9A-Z]{12,}/,
   /\/\/[^/\s:@]+:[^/\s@]+@/,
 ];
@@ -26,7 +26,7 @@ export function redactValue(name: string, value: unknown, depth = 0): unknown {
   return Object.fromEntries(members.map(([key, inner]) => [redactText(key), redactValue(key, inner, depth + 1)]));
 }
 
-function redactText(text: string): string {
+export function redactText(text: string): string {
   if (SECRET_VALUE.some((pattern) => pattern.test(text))) return REDACTED;
   return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text;
 }

@@ -19,8 +19,13 @@ export function traceIdOf(call: Call): string {
     }
   }
   const inMeta = text.includes('"traceparent"') ? decodeString(call.input.at(["_meta", "traceparent"])) : undefined;
-  const parent = parseTraceparent(inMeta ?? call.origin.traceparent);
-  return parent ? dashed(parent.traceId) : call.id.slice(0, UUID_LENGTH);
+  return traceIdIn(inMeta ?? call.origin.traceparent) ?? call.id.slice(0, UUID_LENGTH);
+}
+
+/** That of a `traceparent`, as a UUID; undefined where there is none. */
+export function traceIdIn(traceparent: string | undefined): string | undefined {
+  const parent = parseTraceparent(traceparent);
+  return parent && dashed(parent.traceId);
 }
 
 function dashed(hex: string): string {

@@ -1,11 +1,12 @@
 /**
  * Reads a whole trail once and says what was done to it. Takes the checkpoints in order, then the heads, then the blocks, those
- * of one chain together. It trusts nothing but the keys it is given.
+ * of one chain together, then the checkpoints that were written meanwhile. It trusts nothing but the keys it is given.
  */
 import type { AuditBlock, AuditCheckpoint, AuditHead } from "../../contract/index.ts";
 import { hashOf } from "./block.ts";
-import { checkpointHash } from "./checkpoints.ts";
+import { type CheckpointText, checkpointHash, checkpointText } from "./checkpoint-text.ts";
 import { alteredEvents } from "./locate.ts";
+import { type Gap, RemovedBlocks } from "./removed-blocks.ts";
 import { type Keyring, signatureFault } from "./signing.ts";
 
 export type TrailProblem = {
@@ -30,6 +31,8 @@ export type TrailReport = {
   readonly lastCheckpoint?: { readonly number: number; readonly hash: string; readonly at: string };
   /** Blocks that no checkpoint has seen yet: these alone could be cut off unnoticed. */
   readonly uncovered: number;
+  /** What was removed because it was old, as checkpoints say. */
+  readonly removed?: { readonly blocks: number; readonly until: string };
   readonly keys: readonly string[];
   /** At most so many are told. */
   readonly problems: readonly TrailProblem[];
@@ -39,6 +42,7 @@ export type TrailReport = {
 export type KnownCheckpoint = { readonly number: number; readonly hash: string };
 
 const MAX_PROBLEMS = 100;
+const BEHIND = "stands behind the blocks: it comes before what it has seen";
 /** Blocks whose signatures are checked by that of the last one: each one's hash stands in the next. */
 const SIGNED_STRIDE = 512;
 
@@ -54,7 +58,11 @@ export class TrailVerifier {
   readonly #heads = new Map<string, AuditHead>();
   readonly #done = new Set<string>();
   readonly #counts = { events: 0, blocks: 0, checkpoints: 0, uncovered: 0 };
+  readonly #removed = new RemovedBlocks();
+  /** They may have been removed while the trail was read. */
+  readonly #gaps: Gap[] = [];
   #last: AuditCheckpoint | undefined;
+  #newest: AuditCheckpoint | undefined;
   #chain: { readonly writer: string; next: number; previous: string; unchecked: Seen[] } | undefined;
 
   /** `known`: the trail must have this one. */
@@ -65,20 +73,11 @@ export class TrailVerifier {
 
   checkpoint(checkpoint: AuditCheckpoint): void {
     this.#counts.checkpoints++;
-    const { number, text, signature } = checkpoint;
-    const tell = (what: TrailProblem["what"], said: string) =>
-      this.#tell({ what, checkpoint: number, text: `checkpoint ${number} ${said}` });
-    const expected = (this.#last?.number ?? 0) + 1;
-    const previous = this.#last ? checkpointHash(this.#last) : "";
-    const fault = signatureFault(text, signature, this.#keys);
-    const said = textOf(text);
-    if (fault) return tell(fault === "unknown key" ? "signature" : "altered", faultText(fault, signature));
-    if (said?.number !== number) return tell("altered", "stands in the place of another one");
-    if (number > expected) {
-      const text = `checkpoints ${expected} to ${number - 1} are missing`;
-      this.#tell({ what: "missing", checkpoint: expected, text });
-    } else if (number < expected) return tell("moved", "comes twice, or after a later one");
-    else if (said.previous !== previous) tell("moved", "does not follow the one before it");
+    const { number } = checkpoint;
+    // Its promises are about what is read after it.
+    if (this.#chain) return this.#tell({ what: "moved", checkpoint: number, text: `checkpoint ${number} ${BEHIND}` });
+    const said = this.#read(checkpoint);
+    if (!said) return;
     this.#last = checkpoint;
     if (this.#known?.number === number && this.#known.hash === checkpointHash(checkpoint)) this.#known = undefined;
     for (const { writer, block, hash } of said.heads) {
@@ -86,6 +85,44 @@ export class TrailVerifier {
       promised.last = Math.max(promised.last, block);
       promised.blocks.set(block, { hash, checkpoint: number });
       this.#promised.set(writer, promised);
+    }
+    if (!said.removed) return;
+    this.#removed.take(said.removed);
+    for (const { writer, block } of said.removed.chains) this.#forgetPromises(writer, block);
+  }
+
+  /** Written while the trail was read, so that it has seen more: it only tells what was removed meanwhile. */
+  later(checkpoint: AuditCheckpoint): void {
+    const said = this.#read(checkpoint);
+    if (said?.removed) this.#removed.takeLater(said.removed);
+  }
+
+  /** Undefined where nothing that it says can be believed. */
+  #read(checkpoint: AuditCheckpoint): CheckpointText | undefined {
+    const { number, text, signature } = checkpoint;
+    const tell = (what: TrailProblem["what"], said: string): undefined =>
+      void this.#tell({ what, checkpoint: number, text: `checkpoint ${number} ${said}` });
+    const expected = (this.#newest?.number ?? 0) + 1;
+    const previous = this.#newest ? checkpointHash(this.#newest) : "";
+    const fault = signatureFault(text, signature, this.#keys);
+    const said = checkpointText(text);
+    if (fault) return tell(fault === "unknown key" ? "signature" : "altered", faultText(fault, signature));
+    if (said?.number !== number) return tell("altered", "stands in the place of another one");
+    if (number > expected) {
+      const text = `checkpoints ${expected} to ${number - 1} are missing`;
+      this.#tell({ what: "missing", checkpoint: expected, text });
+    } else if (number < expected) return tell("moved", "comes twice, or after a later one");
+    else if (said.previous !== previous) tell("moved", "does not follow the one before it");
+    this.#newest = checkpoint;
+    return said;
+  }
+
+  /** Of what is not there any more. */
+  #forgetPromises(writer: string, upTo: number): void {
+    const blocks = this.#promised.get(writer)?.blocks ?? new Map<number, unknown>();
+    for (const number of blocks.keys()) {
+      if (number > upTo) return;
+      blocks.delete(number);
     }
   }
 
@@ -98,8 +135,9 @@ export class TrailVerifier {
     this.#counts.events += block.count;
     const chain = this.#chainOf(block.writer);
     const { number } = block;
+    if (number <= this.#removed.lastOf(block.writer)) return this.#at(block, "inserted", "was removed, and put back");
     if (number < chain.next) return this.#at(block, "moved", "comes twice, or after a later one");
-    if (number > chain.next) this.#gap(block.writer, chain.next, number - 1);
+    if (number > chain.next) this.#gap(block.writer, chain.next, number - 1, block.previous);
     else if (block.previous !== chain.previous) this.#blameLink(block, chain.unchecked.at(-1));
     const isWhole = hashOf(block) === block.hash;
     if (!isWhole) this.#blameContent(block);
@@ -113,23 +151,18 @@ export class TrailVerifier {
 
   end(): TrailReport {
     this.#endChain();
-    for (const [writer, promised] of this.#promised) {
-      if (this.#done.has(writer)) continue;
-      const checkpoint = promised.blocks.get(promised.last)?.checkpoint ?? 0;
-      const text = `chain ${writer} is gone; checkpoint ${checkpoint} has seen it`;
-      this.#tell({ what: "missing", writer, block: 0, lastBlock: promised.last, checkpoint, text });
-    }
+    for (const [writer, { last }] of this.#promised) this.#endWithoutBlocks(writer, last);
     for (const { writer, number } of this.#heads.values()) {
-      if (this.#done.has(writer) || this.#promised.has(writer)) continue;
-      const text = `chain ${writer} is gone; its head says that it had ${number + 1} blocks`;
-      this.#tell({ what: "missing", writer, block: 0, lastBlock: number, text });
+      if (!this.#promised.has(writer)) this.#endWithoutBlocks(writer, number);
     }
+    for (const gap of this.#gaps) if (!this.#removed.explains(gap)) this.#tellGap(gap);
     if (this.#known) {
       const { number } = this.#known;
       const text = `checkpoint ${number} is not the one that is known: it was taken away, or another trail stands in its place`;
       this.#tell({ what: "missing", checkpoint: number, text });
     }
     const last = this.#last;
+    const removed = this.#removed.total;
     return {
       isIntact: this.#problems.length === 0,
       ...this.#counts,
@@ -137,6 +170,7 @@ export class TrailVerifier {
       ...(last && {
         lastCheckpoint: { number: last.number, hash: checkpointHash(last), at: new Date(last.at).toISOString() },
       }),
+      ...(removed && { removed }),
       keys: [...this.#keys.keys()],
       problems: this.#problems,
     };
@@ -151,9 +185,32 @@ export class TrailVerifier {
     this.#tell({ what, writer, block: number, ...(event !== undefined && { event }), text: `${place} ${said}` });
   }
 
-  #gap(writer: string, from: number, to: number): void {
-    const text = `${from === to ? `block ${from}` : `blocks ${from} to ${to}`} of chain ${writer} ${from === to ? "is" : "are"} missing`;
-    this.#tell({ what: "missing", writer, block: from, lastBlock: to, text });
+  #gap(writer: string, from: number, to: number, previous?: string): void {
+    const gap = { writer, from, to, ...(previous !== undefined && { previous }) };
+    if (this.#gaps.length < MAX_PROBLEMS) this.#gaps.push(gap);
+    else this.#tellGap(gap);
+  }
+
+  #tellGap({ writer, from, to }: Gap): void {
+    const place = { writer, block: from, lastBlock: to };
+    const checkpoint = this.#promised.get(writer)?.blocks.get(to)?.checkpoint;
+    if (from === 0 && !this.#done.has(writer)) {
+      const by =
+        checkpoint === undefined
+          ? `its head says that it had ${to + 1} blocks`
+          : `checkpoint ${checkpoint} has seen it`;
+      const seen = checkpoint === undefined ? undefined : { checkpoint };
+      return this.#tell({ what: "missing", ...place, ...seen, text: `chain ${writer} is gone; ${by}` });
+    }
+    const blocks =
+      from === to ? `block ${from} of chain ${writer} is` : `blocks ${from} to ${to} of chain ${writer} are`;
+    this.#tell({ what: "missing", ...place, text: `${blocks} missing` });
+  }
+
+  /** A chain of which nothing was read, and which has reached this block. */
+  #endWithoutBlocks(writer: string, last: number): void {
+    const removed = this.#removed.lastOf(writer);
+    if (!this.#done.has(writer) && last > removed) this.#gap(writer, removed + 1, last);
   }
 
   #chainOf(writer: string) {
@@ -161,7 +218,8 @@ export class TrailVerifier {
     this.#endChain();
     if (this.#done.has(writer))
       this.#tell({ what: "moved", writer, text: `blocks of chain ${writer} stand apart from the others` });
-    this.#chain = { writer, next: 0, previous: "", unchecked: [] };
+    const edge = this.#removed.edgeOf(writer);
+    this.#chain = { writer, next: (edge?.number ?? -1) + 1, previous: edge?.hash ?? "", unchecked: [] };
     return this.#chain;
   }
 
@@ -225,21 +283,6 @@ export class TrailVerifier {
     const head = this.#heads.get(writer);
     if (covered >= next) this.#gap(writer, next, covered);
     else if (head && head.number >= next) this.#gap(writer, next, head.number);
-  }
-}
-
-type CheckpointText = {
-  readonly number: number;
-  readonly previous: string;
-  readonly heads: readonly { readonly writer: string; readonly block: number; readonly hash: string }[];
-};
-
-/** What is signed is ours, so it is what we write. */
-function textOf(text: string): CheckpointText | undefined {
-  try {
-    return JSON.parse(text) as CheckpointText;
-  } catch {
-    return undefined;
   }
 }
 

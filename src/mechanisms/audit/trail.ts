@@ -42,6 +42,8 @@ export type TrailOptions = {
   readonly meter: Meter;
   /** Everybody's time, in ms. */
   readonly now: () => number;
+  /** How long events are kept; unset: for good. */
+  readonly keepMs?: number | undefined;
 };
 
 /** From here on nothing new is begun that would have to be noted; what runs still has room for its end. */
@@ -113,6 +115,11 @@ export class Trail implements AuditTrail {
     return this.#turn.add(entry, held);
   }
 
+  /** Releases now what is held until the end of this turn. */
+  flushTurn(): void {
+    this.#turn.flush();
+  }
+
   async commit(event: AuditEvent, changes: readonly Change[]): Promise<boolean> {
     const entry = this.#entryOf(event);
     if (this.#chain) return await this.#chain.decide(entry, changes);
@@ -123,6 +130,7 @@ export class Trail implements AuditTrail {
 
   /** What former processes have left is read back before anything else is done. */
   async open(): Promise<void> {
+    if (this.#options.keepMs !== undefined) this.#checkpoints?.start();
     await this.#tend().catch((error: unknown) => {
       const { code } = GatewayError.from(error);
       this.#options.log.warn("audit events of former processes wait for the store", { code });

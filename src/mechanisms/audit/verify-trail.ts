@@ -77,12 +77,16 @@ const MAX_BAD_LINES = 100;
 
 function give(verifier: TrailVerifier, item: TrailItem): void {
   if (item.kind === "checkpoint") verifier.checkpoint(item);
+  else if (item.kind === "later") verifier.later(item);
   else if (item.kind === "head") verifier.head(item);
   else verifier.block(item);
 }
 
+const CHECKPOINT = { number: "number", at: "number", text: "string", signature: "string" } as const;
+
 const FIELDS: Readonly<Record<string, Readonly<Record<string, "string" | "number">>>> = {
-  checkpoint: { number: "number", at: "number", text: "string", signature: "string" },
+  checkpoint: CHECKPOINT,
+  later: CHECKPOINT,
   head: { writer: "string", number: "number", hash: "string", spooled: "number" },
   block: {
     ...{ writer: "string", number: "number", count: "number", spooled: "number", at: "number", until: "number" },

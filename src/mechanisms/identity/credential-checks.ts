@@ -108,10 +108,11 @@ export class CredentialChecks {
 
   /** The store is away: whoever was seen in it not long ago is believed until it is back. */
   #withoutStore(hash: string): Known | undefined {
-    const { known: callers, clock } = this.#options;
+    const { known: callers, clock, isRevoked } = this.#options;
     const known = callers.remembered(hash);
     const now = clock.now();
     if (!known || now >= Math.min(known.expiresAt, known.checkedAt + STORE_AWAY_MS)) return undefined;
+    if (isRevoked(known.principal)) throw refuse("revoked");
     return Object.assign(known, { until: Math.min(known.expiresAt, now + TOKEN_MS), againAt: now + TOKEN_AGAIN_MS });
   }
 

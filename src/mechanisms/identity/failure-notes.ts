@@ -6,36 +6,27 @@ import {
   type GatewayError,
   type HttpRequest,
 } from "../../contract/index.ts";
-import { refusalOf } from "./refusal.ts";
+import { NoteBudget } from "../audit/index.ts";
+import { refusalOf, scopesIn } from "./refusal.ts";
 
-/** So many at once, and one more with each pause; the next one tells how many were left out. */
-const BURST = 100;
-const PAUSE_MS = 200;
 const MAX_PATH = 200;
 
 export class FailureNotes {
   readonly #trail: AuditTrail;
-  readonly #clock: Clock;
-  #left = BURST;
-  #filledAt: number;
-  #skipped = 0;
+  readonly #budget: NoteBudget;
 
   constructor(trail: AuditTrail, clock: Clock) {
     this.#trail = trail;
-    this.#clock = clock;
-    this.#filledAt = clock.now();
+    this.#budget = new NoteBudget(clock);
   }
 
   /** Nothing that was shown is in it: neither a token nor what stands behind the path. */
   note(request: HttpRequest, error: GatewayError): void {
-    const reason = refusalOf(error);
+    const reason = reasonOf(error);
     if (reason === undefined) return;
-    if (!this.#take()) {
-      this.#skipped++;
-      return;
-    }
-    const skipped = this.#skipped;
-    this.#skipped = 0;
+    const address = request.clientAddress ?? request.peer?.address ?? "";
+    const skipped = this.#budget.take(`${reason} ${address}`);
+    if (skipped === undefined) return;
     const path = request.url.split("?", 1)[0] ?? "";
     this.#trail.note({
       type: "dev.isthmus.authentication_failed",
@@ -47,20 +38,15 @@ export class FailureNotes {
         reason,
         method: request.method,
         path: path.slice(0, MAX_PATH),
-        address: request.peer?.address ?? "",
+        address,
         ...(skipped > 0 && { skipped }),
       },
     });
   }
+}
 
-  #take(): boolean {
-    const filled = Math.floor((this.#clock.now() - this.#filledAt) / PAUSE_MS);
-    if (filled > 0) {
-      this.#filledAt += filled * PAUSE_MS;
-      this.#left = Math.min(BURST, this.#left + filled);
-    }
-    if (this.#left === 0) return false;
-    this.#left--;
-    return true;
-  }
+/** Undefined for a defect of ours: that is nothing that somebody tried. */
+function reasonOf(error: GatewayError): string | undefined {
+  if (error.code === "STATE_UNAVAILABLE") return "unavailable";
+  return refusalOf(error) ?? (scopesIn(error).length > 0 ? "scope" : undefined);
 }

@@ -84,9 +84,10 @@ export class Identity {
     );
   }
 
-  forgetAll(): void {
+  /** Everybody is looked at again with their next request. Who was known before still is, where the store is away by then. */
+  doubtAll(): void {
     this.#checks.interrupt();
-    this.#known.forget(() => true);
+    this.#known.doubtAll();
   }
 
   #find(request: HttpRequest): Principal | Promise<Principal> {

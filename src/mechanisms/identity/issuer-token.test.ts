@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
+import { expectTrace } from "../../../tests/kit/attack-trace.ts";
 import { BASE, bearer, IdentityRig, ISSUER, type KeyPair, makeKey, NOW, sign } from "./fixtures/identity-rig.ts";
 
 const SECONDS = NOW / 1_000;
@@ -146,7 +147,9 @@ describe("a token of an issuer", () => {
   ])("cannot be checked with metadata %s", async (_what, metadata) => {
     const rig = rigOf();
     rig.published.set(`${ISSUER}/.well-known/openid-configuration`, metadata);
-    await expect(rig.who(bearer(await sign(key)))).rejects.toMatchObject({ code: "STATE_UNAVAILABLE" });
+    const token = await sign(key);
+    await expect(rig.who(bearer(token))).rejects.toMatchObject({ code: "STATE_UNAVAILABLE" });
+    expectTrace(rig.noted, { type: "dev.isthmus.authentication_failed", why: "unavailable" }, [token]);
   });
 
   test.each([
@@ -156,7 +159,9 @@ describe("a token of an issuer", () => {
   ])("is not checked with a key that is %s", async (_what, change) => {
     const rig = rigOf();
     rig.publish(ISSUER, { ...key.jwk, ...change });
-    await expect(rig.who(bearer(await sign(key)))).rejects.toMatchObject({ details: { reason: "key" } });
+    const token = await sign(key);
+    await expect(rig.who(bearer(token))).rejects.toMatchObject({ details: { reason: "key" } });
+    expectTrace(rig.noted, { type: "dev.isthmus.authentication_failed", why: "key" }, [token]);
   });
 
   test("must have the scopes that the gateway demands, and is told which", async () => {
@@ -164,6 +169,7 @@ describe("a token of an issuer", () => {
     const asked = bearer(await sign(key, { scope: "mcp" }));
     const error = await rig.who(asked).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: "NOT_ALLOWED" });
+    expectTrace(rig.noted, { type: "dev.isthmus.authentication_failed", why: "scope" });
     expect(rig.identity.challenge(asked, error)).toBe(
       `WWW-Authenticate: Bearer resource_metadata="${BASE}/.well-known/oauth-protected-resource/mcp", error="insufficient_scope", scope="mcp tools"\r\n`,
     );

@@ -93,6 +93,12 @@ export class KnownCallers {
     for (const known of this.#byHash.values()) if (isMeant(known)) this.#drop(known);
   }
 
+  /** Nobody is believed without another look. */
+  doubtAll(): void {
+    this.#refused.clear();
+    for (const known of this.#byHash.values()) known.until = Number.NEGATIVE_INFINITY;
+  }
+
   #dropOldest(): void {
     const [oldest] = this.#byHash.values();
     if (oldest) this.#drop(oldest);

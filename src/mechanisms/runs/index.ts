@@ -2,6 +2,6 @@ export type { EndOrError } from "./call-end.ts";
 export { callDigest, callName, ledgerKey, ONCE_KEY } from "./call-name.ts";
 export type { KeptTask } from "./kept-task.ts";
 export { KeptTasks } from "./kept-tasks.ts";
-export { forgetLostCalls, lostCalls } from "./lost-calls.ts";
+export { forgetLostCalls, type LostCall, lostCalls } from "./lost-calls.ts";
 export { NamedCalls, ONCE_TTL_MS } from "./named-calls.ts";
 export type { TaskFacts, TaskStatus } from "./task-facts.ts";

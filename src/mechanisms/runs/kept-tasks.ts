@@ -32,6 +32,8 @@ export type KeptTasksOptions = {
 /** Where the former reader of a run stood, and the questions it had taken and not settled. */
 export type Handover = { readonly cursor: number; readonly asks: Iterable<Ask> };
 
+const NOT_STORED = "The call could not be kept as a task, and was cancelled; whether it took effect is not known.";
+
 export class KeptTasks implements TaskOwner {
   readonly timers: Timers;
   readonly #options: KeptTasksOptions;
@@ -105,19 +107,21 @@ export class KeptTasks implements TaskOwner {
     const own = this.#byPrincipal.get(task.principal.id) ?? new Set();
     this.#byPrincipal.set(task.principal.id, own.add(task));
     task.id = run.id;
-    this.#store(task);
+    this.#store(task, run);
     task.begin(run, asks);
   }
 
-  /** A task that cannot be stored is none, and its call is not wanted. */
-  #store(task: KeptTask): void {
+  /** A task that cannot be stored is none, and its call is not wanted: but the server may have heard of it. */
+  #store(task: KeptTask, { call }: Run): void {
     const rows = this.#rows;
     if (!rows) return;
-    task.stored = rows.add(task, task.expiresAt);
-    task.stored.catch(() => {
+    task.stored = rows.add(task, task.expiresAt).catch((cause: unknown) => {
+      const wasSent = (call.timing?.sentAt ?? 0) > 0;
       task.lapse("the task could not be stored");
       this.#remove(task);
+      throw wasSent ? new GatewayError("OUTCOME_UNKNOWN", { message: NOT_STORED, cause }) : cause;
     });
+    task.stored.catch(() => undefined);
   }
 
   #sweepLater(rows: TaskRowBook): Timer {

@@ -7,6 +7,8 @@ export type LostCall = {
   readonly requestId: string;
   readonly method: string;
   readonly target: Target;
+  /** That the call belongs to, as a UUID. */
+  readonly trace?: string;
   /** On everybody's clock, in ms. */
   readonly startedAt: number;
   /** Under which the client wanted to hear of progress, as it spelled it. */

@@ -17,6 +17,8 @@ export type TaskStore = {
   readonly members: Pick<Membership, "find">;
   /** Who we are to the other processes now. */
   readonly member: () => string;
+  /** The process that ran a task is gone: it was found out here, and nowhere before. */
+  readonly onLost?: (task: TaskFacts) => void;
 };
 
 /** A task that is not here. elsewhere: the process that runs it is alive. */
@@ -111,7 +113,10 @@ export class TaskRowBook {
     faultPoint("tasks.lost.before");
     const isWritten = await this.#store.records.tasks.update(rowOf(over, row.member, row.expiresAt));
     faultPoint("tasks.lost.after");
-    if (isWritten) return { type: "over", task: over };
+    if (isWritten) {
+      this.#store.onLost?.(over);
+      return { type: "over", task: over };
+    }
     const present = await this.#store.records.tasks.get(row.id);
     const decided = present?.isOver ? read(present) : undefined;
     return decided && { type: "over", task: decided };

@@ -1,7 +1,7 @@
 /** The `[audit]` table: what is recorded, and where it goes beside the store. */
 import { resolve } from "node:path";
 import * as z from "zod";
-import { sizeBytes } from "./amounts.ts";
+import { durationMs, sizeBytes } from "./amounts.ts";
 import { type Problem, valueAt } from "./problem.ts";
 import { READ_ONCE } from "./read-once.ts";
 import { reference } from "./reference-schema.ts";
@@ -42,6 +42,12 @@ export const auditSchema = z
     spool: sizeBytes
       .prefault("64MiB")
       .describe("How much of what the store does not have yet is kept in the state folder."),
+    keep: durationMs
+      .refine((ms) => ms > 0, { error: "expected a time longer than nothing" })
+      .optional()
+      .describe(
+        'How long events are kept: `"400d"`. Unset: for good. What is older is removed in whole blocks, and a signed checkpoint says what it was.',
+      ),
     capture: z.array(captureSchema).max(64).default([]),
     file: z
       .strictObject({
@@ -67,10 +73,12 @@ export const auditSchema = z
   })
   .describe("The audit trail.");
 
-export type AuditConfig = Omit<z.output<typeof auditSchema>, "file" | "webhook" | "spool"> & {
+export type AuditConfig = Omit<z.output<typeof auditSchema>, "file" | "webhook" | "spool" | "keep"> & {
   /** Whether the table is there. */
   readonly isOn: boolean;
   readonly spoolBytes: number;
+  /** Unset: for good. */
+  readonly keepMs?: number | undefined;
   readonly file?: { readonly path: string; readonly maxSize: number; readonly keep: number } | undefined;
   readonly webhook?: { readonly url: string; readonly headers: Readonly<Record<string, Secret>> } | undefined;
 };
@@ -106,11 +114,12 @@ export function shapeAudit(
   data: z.output<typeof auditSchema> | undefined,
   { folder, headers }: AuditPlaces,
 ): AuditConfig {
-  const { file, webhook, spool, ...rest } = data ?? auditSchema.parse({ plain: "decisions" }, READ_ONCE);
+  const { file, webhook, spool, keep, ...rest } = data ?? auditSchema.parse({ plain: "decisions" }, READ_ONCE);
   return {
     ...rest,
     isOn: data !== undefined,
     spoolBytes: spool,
+    ...(keep !== undefined && { keepMs: keep }),
     ...(file && { file: { ...file, path: resolve(folder, file.path) } }),
     ...(webhook && { webhook: { url: webhook.url, headers } }),
   };

@@ -12,6 +12,7 @@ describe("[gate]", () => {
     expect(shapeGate(gateSchema.parse({}), "/etc")).toEqual({
       mode: "declared",
       evidence: "external_proof",
+      ask: "url",
       holdMs: 45_000,
       expiryMs: 300_000,
       anchors: [],
@@ -45,6 +46,7 @@ describe("[gate]", () => {
 
   test.each([
     { mode: "gated" },
+    { ask: "form" },
     { evidence: "none" },
     { hold: 45 },
     { anchors: [{ type: "password" }] },

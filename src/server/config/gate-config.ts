@@ -51,6 +51,12 @@ export const gateSchema = z
       .prefault("45s")
       .describe("How long a caller is kept waiting before it is told to come back. Clients give up after 60 s."),
     expiry: durationMs.prefault("300s").describe("How long an approval stays open."),
+    ask: z
+      .enum(["url", "never"])
+      .default("url")
+      .describe(
+        "Whether clients that can show their users a page are asked to open the one on which the call is decided (URL elicitation). `never`: they are only kept waiting. The page is there in any case, and `confirm_url` names it.",
+      ),
     anchors: z.array(anchorSchema).max(64).default([]),
   })
   .describe("Approvals of calls that cannot be taken back.");
@@ -60,6 +66,7 @@ export type GateConfig = {
   readonly evidence: Evidence;
   readonly holdMs: number;
   readonly expiryMs: number;
+  readonly ask: "url" | "never";
   readonly anchors: readonly AnchorConfig[];
 };
 

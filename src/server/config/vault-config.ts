@@ -22,7 +22,7 @@ export const vaultSchema = z
       })
       .optional()
       .describe(
-        "Where browsers reach this gateway: people who let it use a server come back there. By default `[auth] resource`, else the address that it listens on.",
+        "Where browsers reach this gateway: people who let it use a server come back there, and those who approve calls find them there. By default `[auth] resource`, else the address that it listens on.",
       ),
   })
   .describe("Tokens for servers, and the pages at which people allow them.");

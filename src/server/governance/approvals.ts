@@ -14,6 +14,7 @@ import { untracked } from "../../contract/index.ts";
 import type { StageFactory } from "../../kernel/index.ts";
 import {
   Anchors,
+  ApprovalDesk,
   Approvals,
   ApprovalWatch,
   Decider,
@@ -25,12 +26,14 @@ import {
 import { approveStage, gateBefore } from "../../stages/index.ts";
 import { MemoryApprovals } from "../../stores/memory/index.ts";
 import type { GateConfig } from "../config/gate-config.ts";
-import type { Config } from "../config/index.ts";
+import type { Config, ListenAddress } from "../config/index.ts";
 import { FileFault, readBounded } from "../config/read-bounded.ts";
 import type { Ports } from "../extensions.ts";
 import type { GatewayState } from "../state/index.ts";
+import { baseUrl } from "./vault-settings.ts";
 
 const MAX_KEY_BYTES = 16 * 1024;
+const EVERY_ADDRESS: ReadonlySet<string> = new Set(["0.0.0.0", "::", "[::]", "*"]);
 
 export type ApprovalPorts = Ports & {
   readonly config: Config;
@@ -49,6 +52,9 @@ export type GovernedApprovals = {
   readonly stage: StageFactory;
   operations(): Promise<readonly Operation[]>;
   readonly confirmations: Confirmations;
+  readonly desk: ApprovalDesk;
+  /** People reach the pages here, unless a setting says otherwise. */
+  listensOn(address: ListenAddress): void;
   /** The offers as clients are shown them. `screen`: whoever else looks at them. */
   flag(offers: readonly Offer[], screen: (offers: readonly Offer[]) => readonly Offer[]): readonly Offer[];
   /** Whether lists and pipelines must be made anew. */
@@ -63,7 +69,9 @@ const UNKNOWN_METHOD: Omit<Gate, "evidence"> = { reason: "undeclared", capabilit
 
 export function createApprovals(ports: ApprovalPorts): GovernedApprovals {
   const { clock, timers, log, meter, state } = ports;
-  let gate = ports.config.gate;
+  let { config } = ports;
+  let { gate } = config;
+  let listen: ListenAddress | undefined;
   let anchors = anchorsOf(gate);
   let gateVersion = versionOf(gate);
   const rows = state?.records.approvals ?? new MemoryApprovals();
@@ -89,9 +97,21 @@ export function createApprovals(ports: ApprovalPorts): GovernedApprovals {
     gateway: await gateway(),
     proofTypes: anchors.types,
     now: now(),
+    pages: pages(),
   });
   const charged = ports.charges && { charges: ports.charges };
-  const options = { approvals, decider, watch, clock, timers, now, holdMs: () => gate.holdMs, facts, ...charged };
+  const options = {
+    approvals,
+    decider,
+    watch,
+    clock,
+    timers,
+    now,
+    holdMs: () => gate.holdMs,
+    asksForVisits: () => gate.ask === "url",
+    facts,
+    ...charged,
+  };
   /** The gates of those entries that have one of their own, by their targets. */
   const gated = new WeakMap<Target, Gate>();
   /** For tools that declare nothing: one for all of them, so that they share their pipelines. */
@@ -100,6 +120,12 @@ export function createApprovals(ports: ApprovalPorts): GovernedApprovals {
 
   function anchorsOf({ anchors: configured }: GateConfig): Anchors {
     return new Anchors({ anchors: configured, log, read: readKey });
+  }
+
+  /** Without a socket there is no page, and behind an address that stands for all of them nobody knows its name. */
+  function pages(): string | undefined {
+    const isNamed = config.vault.publicUrl !== undefined || config.auth.resource !== undefined;
+    return listen && (isNamed || !EVERY_ADDRESS.has(listen.host)) ? baseUrl(config, listen) : undefined;
   }
 
   /** In memory nothing can be written together with anything else: the record follows. */
@@ -150,15 +176,20 @@ export function createApprovals(ports: ApprovalPorts): GovernedApprovals {
       return approvalOperations({ approvals, decider, facts });
     },
     confirmations: decider,
+    desk: new ApprovalDesk({ approvals, decider, facts, pages }),
+    listensOn(address) {
+      listen = address;
+    },
     flag(offers, screen) {
       const flagged = flagSafety(offers, gate, screen);
       warnAbout(flagged);
       return flagged;
     },
-    apply(config) {
-      const version = versionOf(config.gate);
+    apply(next) {
+      const version = versionOf(next.gate);
       const isOther = version !== gateVersion;
-      gate = config.gate;
+      config = next;
+      gate = next.gate;
       if (isOther) {
         anchors = anchorsOf(gate);
         gateVersion = version;

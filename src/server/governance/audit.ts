@@ -7,6 +7,7 @@ import {
   DEFAULT_TENANT,
   type Entry,
   type EventFeed,
+  type NoteRefusal,
   type Operation,
 } from "../../contract/index.ts";
 import type { StageFactory } from "../../kernel/index.ts";
@@ -15,6 +16,7 @@ import {
   CallLines,
   FileSink,
   LiveCallFeed,
+  noteRefusals,
   passingSigner,
   type Signer,
   signerInFolder,
@@ -45,6 +47,8 @@ export type GovernedAudit = {
   /** The stage around these others: of what none of them judges, and nobody wants on record, it is no part. */
   around(others: readonly ((entry: Entry) => unknown)[]): StageFactory;
   operations(): Promise<readonly Operation[]>;
+  /** A message was turned away before it became a call. */
+  readonly refused: NoteRefusal;
   /** A server was reached, or lost. */
   serverChanged(id: string, isReached: boolean, status: string): void;
   apply(next: Config): void;
@@ -64,6 +68,7 @@ export function createAudit(ports: AuditPorts): GovernedAudit {
     ...{ records, write, signer, log, meter, timers },
     folder: records && gateway.state !== undefined ? join(gateway.state, "audit") : undefined,
     maxBytes: audit.spoolBytes,
+    keepMs: audit.keepMs,
     sinks: sinksOf(ports),
     ...(webhook && { beside: webhook.beside }),
     now: () => Math.floor(epoch + clock.now()),
@@ -102,6 +107,7 @@ export function createAudit(ports: AuditPorts): GovernedAudit {
         },
       });
     },
+    refused: noteRefusals(trail, clock),
     serverChanged(id, isReached, status) {
       if (!audit.isOn) return;
       const type = isReached ? "SERVER_CONNECTED" : "SERVER_DISCONNECTED";

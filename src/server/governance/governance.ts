@@ -8,6 +8,8 @@ import type {
   Blocks,
   GatewayError,
   HttpRequest,
+  LostAnswer,
+  NoteRefusal,
   Operation,
   Principal,
 } from "../../contract/index.ts";
@@ -25,6 +27,7 @@ import { createAudit } from "./audit.ts";
 import { createIdentity, type IdentityParts } from "./identity.ts";
 import { createLimits, type GovernedLimits } from "./limits.ts";
 import type { LiveParts } from "./live-parts.ts";
+import { noteLost } from "./lost-answers.ts";
 import { createOwnOperations } from "./operations.ts";
 import { createRevocation } from "./revocation.ts";
 import { joinFeeds, toldTrail } from "./told-trail.ts";
@@ -70,10 +73,13 @@ export type Governance = {
   readonly releasing: readonly StageFactory[];
   /** What is done to all of this over HTTP: loaded when it is first asked for, and made once. */
   operations(): Promise<readonly Operation[]>;
+  /** A message was turned away before it became a call. */
+  readonly refused: NoteRefusal;
   /** Another config is in force. */
   apply(config: Config): void;
   /** A server was reached, or lost. */
   serverChanged(id: string, isReached: boolean, status: string): void;
+  readonly callLost: (lost: LostAnswer) => void;
   /** The config is followed from now on: what operators have added to it is taken over. */
   followed(): void;
   open(): Promise<void>;
@@ -93,7 +99,7 @@ export function createGovernance(ports: GovernancePorts): Governance {
     policy,
     revokers: () => [vault],
     onChange() {
-      identity.authenticator?.forgetAll();
+      identity.authenticator?.doubtAll();
       ports.onReach();
     },
   });
@@ -134,7 +140,9 @@ export function createGovernance(ports: GovernancePorts): Governance {
     vault,
     releasing: [limits.stage, approvals.stage],
     operations: () => operations.get(),
+    refused: audit.refused,
     serverChanged: audit.serverChanged,
+    callLost: noteLost(told.trail, config.audit),
     apply(next) {
       audit.apply(next);
       revocation.apply(next);

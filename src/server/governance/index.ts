@@ -1,2 +1,3 @@
 export { type Authenticator, createGovernance } from "./governance.ts";
+export { lostTask } from "./lost-answers.ts";
 export { runAlone } from "./run-alone.ts";

@@ -8,6 +8,7 @@ import type {
   AuditRows,
   AuditRun,
   AuditSearch,
+  OldBlock,
   UnindexedBlock,
 } from "../../contract/index.ts";
 import type { ChangeStatement } from "./change-statement.ts";
@@ -17,6 +18,8 @@ const HEAD = ["writer", "number", "hash", "spooled"] as const;
 const CHAINED = ["writer", "number", "count", "spooled", "at", "until", "previous", "hash", "signature"] as const;
 const BLOCK = [...CHAINED, "marks", "lines"] as const;
 const INSERT_BLOCK = `insert into audit_blocks (${BLOCK.join(", ")}, terms) values (${BLOCK.map(() => "?").join(", ")}, ?)`;
+/** The last one stays: it says where the next one begins. */
+const EMPTY_RUN = "last <= ? and number < (select max(number) from audit_runs)";
 /** No block spans more, so that the index by its first event is enough. */
 const MAX_BLOCK_SPAN_MS = 60_000;
 const PLACED = ["at", "sequence", "lines"] as const;
@@ -140,6 +143,13 @@ export class SqlAuditRows implements AuditRows {
     return this.#engine.run(() => wanted.orderBy("sequence").limit(limit).execute());
   }
 
+  oldest(limit: number): Promise<readonly OldBlock[]> {
+    const wanted = this.#database
+      .selectFrom("audit_blocks")
+      .select(["sequence", "writer", "number", "hash", "count", "until"]);
+    return this.#engine.run(() => wanted.orderBy("sequence").limit(limit).execute());
+  }
+
   lastCheckpoint(): Promise<AuditCheckpoint | undefined> {
     const wanted = this.#database.selectFrom("audit_checkpoints").select(CHECKPOINT).orderBy("number", "desc");
     return this.#engine.run(() => wanted.limit(1).executeTakeFirst());
@@ -187,6 +197,16 @@ export function auditStatements({ name }: SqlEngine, change: AuditChange): reado
       ask("update audit_heads set covered = ? where writer = ? and hash = ?", [number, writer, hash]),
     );
     return [added, ...covering];
+  }
+  if (change.type === "remove") {
+    const { edges, sequence } = change;
+    return [
+      ...edges.map(({ writer, number }) =>
+        ask("delete from audit_blocks where writer = ? and number <= ?", [writer, number]),
+      ),
+      ask(`delete from audit_terms where run in (select number from audit_runs where ${EMPTY_RUN})`, [sequence]),
+      ask(`delete from audit_runs where ${EMPTY_RUN}`, [sequence]),
+    ];
   }
   const { block, terms } = change;
   const { writer, number, hash, spooled, previous } = block;

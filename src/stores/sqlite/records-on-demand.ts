@@ -60,6 +60,7 @@ export class RecordsOnDemand implements Records {
     search: async (search) => (await this.load()).audit.search(search),
     lastRun: async () => (await this.load()).audit.lastRun(),
     unindexed: async (after, limit) => (await this.load()).audit.unindexed(after, limit),
+    oldest: async (limit) => (await this.load()).audit.oldest(limit),
     lastCheckpoint: async () => (await this.load()).audit.lastCheckpoint(),
     checkpoints: async (from, limit) => (await this.load()).audit.checkpoints(from, limit),
   };

@@ -1,5 +1,6 @@
 export {
   ASK_METHODS,
+  asksForPages,
   CALL_ROUTES,
   type CallRoute,
   COMPLETE_REFS,

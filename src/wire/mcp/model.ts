@@ -2,7 +2,7 @@
  * MCP as a table, the same for every revision: which method is which verb on which kind, and where its name stands.
  * A revision says which of these exist in it.
  */
-import type { AskKind, ListedKind, Verb } from "../../contract/index.ts";
+import type { AskKind, ListedKind, Payload, Verb } from "../../contract/index.ts";
 
 /** A method that becomes a call on a primitive. `path`: where in params the primitive is named. */
 export type CallRoute = {
@@ -63,6 +63,11 @@ export const TASK_METHODS: readonly string[] = ["tasks/get", "tasks/result", "ta
 
 /** Where messages say which task they belong to. */
 export const RELATED_TASK = "io.modelcontextprotocol/related-task";
+
+/** Whether an error only says that pages must be opened before the call is made again. */
+export function asksForPages(error: Payload): boolean {
+  return error.at(["code"]) === "-32042";
+}
 
 /** From least to most severe. */
 export const LOG_LEVELS: readonly string[] = [

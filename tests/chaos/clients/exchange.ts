@@ -1,8 +1,9 @@
 /** One HTTP exchange as a careful client sees it: an answer, or a connection that broke, and where in a stream it did. */
 import { Agent, request } from "node:http";
+import { type Attempt, type Attempts, endAttempt } from "../governed/attempts.ts";
 
 export type Sent = {
-  readonly method: "POST" | "GET" | "DELETE";
+  readonly method: "POST" | "GET" | "DELETE" | "PUT";
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
 };
@@ -14,6 +15,14 @@ export type Got = {
   readonly text: string;
   /** The answer broke off. */
   readonly isCut: boolean;
+  /** Where it was a call of somebody whose calls are watched. */
+  readonly attempt?: Attempt;
+};
+
+/** Who sends it, where gateways ask. */
+export type Caller = {
+  readonly token: string;
+  readonly attempts?: Attempts;
 };
 
 const MAX_MS = 30_000;
@@ -21,23 +30,29 @@ const MAX_MS = 30_000;
 export class Exchanger {
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 64 });
   readonly #url: string;
+  readonly #caller: Caller | undefined;
 
-  constructor(url: string) {
+  constructor(url: string, caller?: Caller) {
     this.#url = url;
+    this.#caller = caller;
   }
 
   /** Never rejects. `isEnough`: the text holds all that is wanted, though the stream goes on. */
   send({ method, headers, body }: Sent, isEnough?: (text: string) => boolean): Promise<Got> {
+    const { token, attempts } = this.#caller ?? {};
+    const watched = attempts?.begin(body);
+    const allHeaders = { ...headers, ...watched?.header, ...(token && { authorization: `Bearer ${token}` }) };
     return new Promise((resolve) => {
       let status = 0;
       let got: Got["headers"] = {};
       let text = "";
       const finish = (isCut: boolean) => {
         clearTimeout(timer);
-        resolve({ status, headers: got, text, isCut });
+        if (watched) endAttempt(watched.attempt, watched.id, text);
+        resolve({ status, headers: got, text, isCut, ...(watched && { attempt: watched.attempt }) });
         if (isCut) outgoing.destroy();
       };
-      const outgoing = request(this.#url, { method, headers, agent: this.#agent }, (response) => {
+      const outgoing = request(this.#url, { method, headers: allHeaders, agent: this.#agent }, (response) => {
         status = response.statusCode ?? 0;
         got = response.headers;
         response.setEncoding("utf8");
@@ -60,24 +75,4 @@ export class Exchanger {
   close(): void {
     this.#agent.destroy();
   }
-}
-
-export type SseEvent = { readonly id: string | undefined; readonly data: string };
-
-/** The whole events in a stream's text. */
-export function eventsIn(text: string): SseEvent[] {
-  const whole = text.slice(0, text.lastIndexOf("\n\n") + 2);
-  return whole
-    .split("\n\n")
-    .filter((block) => block !== "")
-    .map((block) => {
-      const lines = block.split("\n");
-      const of = (name: string) =>
-        lines
-          .filter((line) => line.startsWith(`${name}:`))
-          .map((line) => line.slice(name.length + 1).trim())
-          .join("\n");
-      const id = of("id");
-      return { id: id === "" ? undefined : id, data: of("data") };
-    });
 }

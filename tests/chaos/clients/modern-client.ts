@@ -1,11 +1,9 @@
 /** A client of 2026-07-28: no session; some of its calls become tasks, which it asks about until they are over. */
 import { setTimeout as wait } from "node:timers/promises";
 import type { Ending, Tally } from "../outcome.ts";
-import { Exchanger, type Got } from "./exchange.ts";
+import { type Caller, Exchanger, type Got } from "./exchange.ts";
+import { sendModern } from "./modern-request.ts";
 
-const VERSION = "2026-07-28";
-const PREFIX = "io.modelcontextprotocol/";
-const TASKS = `${PREFIX}tasks`;
 const PATIENCE_MS = 40_000;
 
 export type ModernClientOptions = {
@@ -14,6 +12,7 @@ export type ModernClientOptions = {
   readonly url: string;
   readonly tally: Tally;
   readonly hasKeys?: boolean;
+  readonly caller?: Caller | undefined;
 };
 
 type ErrorFacts = { readonly code?: string };
@@ -40,7 +39,7 @@ export class ModernClient {
 
   constructor(options: ModernClientOptions) {
     this.options = options;
-    this.#exchanger = new Exchanger(options.url);
+    this.#exchanger = new Exchanger(options.url, options.caller);
   }
 
   async call(tool: string, args: object = {}): Promise<Ending> {
@@ -71,9 +70,16 @@ export class ModernClient {
     const mark = `${name}-${++this.#marks}`;
     const got = await this.#request("tools/call", { name: tool, arguments: { mark, ...args } }, { hasTasks: true });
     const taskId = parse(got.text)?.result?.taskId;
-    if (taskId === undefined) return tally.count(kind, `${this.#judge(mark, got)} at once`);
+    if (taskId === undefined) {
+      const ending = this.#judge(mark, got);
+      if (ending === "refused") tally.refused.add(mark);
+      return tally.count(kind, `${ending} at once`);
+    }
     tally.tasks.add(taskId);
-    tally.count(kind, `task ${await this.follow(taskId, mark)}`);
+    const status = await this.follow(taskId, mark);
+    // It was answered like any other call, only later.
+    if (got.attempt && status === "completed") Object.assign(got.attempt, { code: "ok", isCall: true });
+    tally.count(kind, `task ${status}`);
   }
 
   /** The last status of a task. */
@@ -123,22 +129,15 @@ export class ModernClient {
     params: { name?: string; taskId?: string; arguments?: object },
     { key, hasTasks }: { key?: string | undefined; hasTasks?: boolean },
   ): Promise<Got> {
-    const capabilities = hasTasks ? { extensions: { [TASKS]: {} } } : {};
-    const _meta = {
-      [`${PREFIX}protocolVersion`]: VERSION,
-      [`${PREFIX}clientInfo`]: { name: this.options.name, version: "1.0.0" },
-      [`${PREFIX}clientCapabilities`]: capabilities,
-    };
-    const headers = {
-      "content-type": "application/json",
-      accept: "application/json, text/event-stream",
-      "mcp-protocol-version": VERSION,
-      "mcp-method": method,
-      "mcp-name": params.name ?? params.taskId ?? "",
-      ...(key !== undefined && { "idempotency-key": key }),
-    };
-    const body = JSON.stringify({ jsonrpc: "2.0", id: ++this.#id, method, params: { ...params, _meta } });
-    return this.#exchanger.send({ method: "POST", headers, body });
+    const id = ++this.#id;
+    return sendModern(this.#exchanger, {
+      id,
+      method,
+      params,
+      name: this.options.name,
+      key,
+      ...(hasTasks && { hasTasks }),
+    });
   }
 
   close(): void {

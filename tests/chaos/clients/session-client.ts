@@ -3,8 +3,10 @@
  * and repeats a call only under the key it gave it.
  */
 import { setTimeout as wait } from "node:timers/promises";
+import { endAttempt } from "../governed/attempts.ts";
 import type { Ending, Tally } from "../outcome.ts";
-import { Exchanger, eventsIn, type Got } from "./exchange.ts";
+import { type Caller, Exchanger, type Got } from "./exchange.ts";
+import { eventsIn } from "./sse-text.ts";
 
 export type SessionClientOptions = {
   readonly name: string;
@@ -16,6 +18,7 @@ export type SessionClientOptions = {
   readonly accept?: "json" | "stream";
   /** Every call has a key, and is repeated until somebody says how it ended. */
   readonly hasKeys?: boolean;
+  readonly caller?: Caller | undefined;
 };
 
 type Answer = {
@@ -45,7 +48,7 @@ export class SessionClient {
 
   constructor(options: SessionClientOptions) {
     this.options = options;
-    this.#exchanger = new Exchanger(options.url);
+    this.#exchanger = new Exchanger(options.url, options.caller);
   }
 
   get sessionId(): string {
@@ -113,6 +116,7 @@ export class SessionClient {
     // A stream that broke off is asked for again, from behind the last event that came.
     let last: string | undefined;
     let text = got.text;
+    const { attempt } = got;
     const until = Date.now() + PATIENCE_MS;
     while (isStream(got) && !isOver(text) && Date.now() < until) {
       last = eventsIn(got.text).findLast(({ id }) => id !== undefined)?.id ?? last;
@@ -128,6 +132,7 @@ export class SessionClient {
       got = resumed;
       text += resumed.text;
     }
+    if (attempt) endAttempt(attempt, message.id, text);
     return isStream(got) ? { ...got, text, isCut: !isOver(text) } : got;
   }
 

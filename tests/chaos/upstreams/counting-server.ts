@@ -21,11 +21,12 @@ const TOOL = (name: string, annotations: object) => ({
   annotations,
 });
 
-/** echo does nothing; add changes the session; slow changes it and takes its time. */
+/** echo does nothing; add changes the session; slow changes it and takes its time; wipe cannot be taken back. */
 const TOOLS = [
   TOOL("echo", { readOnlyHint: true }),
   TOOL("add", { readOnlyHint: false, idempotentHint: false }),
   TOOL("slow", { readOnlyHint: false, idempotentHint: false }),
+  TOOL("wipe", { readOnlyHint: false, idempotentHint: false, destructiveHint: true }),
 ];
 
 export class CountingServer {
@@ -78,7 +79,8 @@ export class CountingServer {
     const { mark = "", ms = 0 } = params?.arguments ?? {};
     if (params?.name !== "echo") {
       session.count++;
-      appendFileSync(this.#record, `${JSON.stringify({ mark, session: session.id, count: session.count })}\n`);
+      const line = { mark, session: session.id, count: session.count, at: Date.now() };
+      appendFileSync(this.#record, `${JSON.stringify(line)}\n`);
     }
     if (params?.name === "slow") await sleep(ms);
     const said = { mark, session: session.id, count: session.count, pid: process.pid };

@@ -131,6 +131,71 @@ describe.each([
     });
   });
 
+  describe("removes what is old", () => {
+    const remove = async (edges: readonly AuditBlock[], sequence: number) => {
+      const last = await records.audit.lastCheckpoint();
+      const old = { edges: edges.map(headOf), sequence, until: NOW, isFull: false };
+      const heads = await records.audit.uncovered(10);
+      const checkpoint = makeCheckpoint({ last, heads, old, at: NOW, signer });
+      const said = { table: "audit", type: "checkpoint", checkpoint, heads } as const;
+      return { said, change: { table: "audit", type: "remove", edges: old.edges, sequence } as const };
+    };
+    const verified = () => verifyRows(records.audit, { keys: [signer.publicKey] });
+
+    test("together with the checkpoint that says so, or not at all", async () => {
+      const [a0, a1, a2] = await write("w1", ...["a", "b", "c"].map((name) => [{ name, at: NOW }]));
+      const [b0] = await write("w2", [{ name: "d", at: NOW }]);
+      expect(await records.audit.oldest(3)).toMatchObject([
+        { writer: "w1", number: 0, hash: a0?.hash, count: 1, until: NOW, sequence: 1 },
+        { number: 1 },
+        { number: 2 },
+      ]);
+      const { said, change } = await remove([a1 as AuditBlock, b0 as AuditBlock], 2);
+      expect(await records.write([said, change])).toBe(true);
+      expect(await records.audit.chain("w1", 0, 10)).toEqual([a2]);
+      expect(await records.audit.writers("", 10)).toEqual(["w1"]);
+      expect(await records.audit.oldest(10)).toMatchObject([{ writer: "w1", number: 2, sequence: 3 }]);
+      expect(await verified()).toMatchObject({ isIntact: true, removed: { blocks: 3 } });
+      const again = await remove([a2 as AuditBlock], 3);
+      expect(await records.write([said, again.change])).toBe(false);
+      expect(await records.audit.chain("w1", 0, 10)).toEqual([a2]);
+    });
+
+    test("and goes on with a chain of which nothing is left", async () => {
+      const [only] = await write("w1", [{ name: "a", at: NOW }]);
+      const { said, change } = await remove([only as AuditBlock], 1);
+      expect(await records.write([said, change])).toBe(true);
+      const [next] = await write("w1", [{ name: "b", at: NOW }]);
+      expect(next).toMatchObject({ number: 1, previous: only?.hash });
+      expect(await verified()).toMatchObject({ isIntact: true, blocks: 1 });
+    });
+
+    test("with the parts of the index that hold nothing else, and finds the rest", async () => {
+      const blocks = await write("w1", ...["a", "b", "c", "d"].map((name) => [{ name, at: NOW }]));
+      for (const number of [1, 2]) {
+        const run = { number, last: number * 2, at: NOW, until: NOW };
+        await records.write([{ table: "audit", type: "run", run, after: number * 2 - 2 }]);
+      }
+      const { said, change } = await remove([blocks[2] as AuditBlock], 3);
+      expect(await records.write([said, change])).toBe(true);
+      const find = async (filter: EventFilter) =>
+        (await findEvents(records.audit, filter, { limit: 9 })).events.map(({ target }) => target.tool_name);
+      expect(await find({ actor: "ann" })).toEqual(["d"]);
+      expect(await find({})).toEqual(["d"]);
+      expect(await find({ traceId: traceOf("a") })).toEqual([]);
+      // The number is free again: its run is gone, with its terms. The last run stays, however old.
+      const run = { number: 1, last: 2, at: NOW, until: NOW };
+      expect(await records.write([{ table: "audit", type: "run", run, after: 0 }])).toBe(true);
+      expect(await records.audit.lastRun()).toMatchObject({ number: 2, last: 4 });
+      const rest = await remove([blocks[3] as AuditBlock], 4);
+      expect(await records.write([rest.said, rest.change])).toBe(true);
+      expect(await records.audit.lastRun()).toMatchObject({ number: 2, last: 4 });
+      await write("w1", [{ name: "e", at: NOW }]);
+      expect(await records.audit.unindexed(4, 9)).toMatchObject([{ sequence: 5 }]);
+      expect(await find({ actor: "ann" })).toEqual(["e"]);
+    });
+  });
+
   describe("finds events", () => {
     const find = async (filter: EventFilter, limit = 100) => {
       const names: string[] = [];

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { TrailWatch } from "../../kit/attack-trace.ts";
 import { Program } from "../kit/program.ts";
 import { openSession, post, StdioClient, toolCall } from "../kit/rpc.ts";
 import { GRANT, isAnswered, Listener, namesIn, Rig } from "./access-rig.ts";
@@ -21,6 +22,11 @@ describe("a policy that is changed while the gateway runs", () => {
   const rig = new Rig(RULES);
   beforeAll(() => rig.open());
   afterAll(() => rig.place[Symbol.asyncDispose]());
+  const trail = new TrailWatch({
+    origin: () => rig.origin,
+    headers: () => rig.as("admin"),
+    secrets: () => [...Object.values(rig.tokens), "/etc/passwd"],
+  });
 
   test("[MG-102][MG-103][MG-104][MG-105] is in force with the answer: grant, a closer grant, and back", async () => {
     expect(await rig.tools("ann")).toEqual([]);
@@ -47,35 +53,41 @@ describe("a policy that is changed while the gateway runs", () => {
     const once = { "idempotency-key": "once-1" };
     expect(isAnswered(await rig.call("ann", "files.show", {}, once))).toBe(true);
     await rig.api("POST", "/api/access/grant", { ...GRANT, permission: "deny" });
-    expect((await rig.call("ann", "files.show", {}, once)).message?.error?.code).toBe(-32601);
+    const repeat = () => rig.call("ann", "files.show", {}, once);
+    const blocked = { type: "TOOL_BLOCKED", why: "server_grant", server: "files", name: "show" };
+    expect((await trail.attack(repeat, blocked)).message?.error?.code).toBe(-32601);
     await rig.api("POST", "/api/access/grant", GRANT);
     expect(isAnswered(await rig.call("ann", "files.show", {}, once))).toBe(true);
   });
 
   test("judges arguments, also those that could be read in two ways, before anything is sent", async () => {
     expect(isAnswered(await rig.call("ann", "files.drop", { path: "/tmp/a" }))).toBe(true);
-    const denied = await rig.call("ann", "files.drop", { path: "/etc/passwd" });
+    const blocked = { type: "TOOL_BLOCKED", server: "files", name: "drop" };
+    const drop = () => rig.call("ann", "files.drop", { path: "/etc/passwd" });
+    const denied = await trail.attack(drop, { ...blocked, why: "NOT_ALLOWED" });
     expect(denied.message?.result).toMatchObject({
       isError: true,
       _meta: { "dev.isthmus/error": { code: "NOT_ALLOWED" } },
     });
     const bodies = [
-      '{"path":"/tmp/a","path":"/etc/b"}',
-      '{"path":"/etc/b","path":"/tmp/a"}',
-      '{"path":"/tmp/a","p\\u0061th":"/etc/b"}',
-      '{"other":1}',
-      '{"path":["/etc/b"]}',
-    ];
-    for (const body of bodies) {
-      const response = await fetch(`${rig.origin}/mcp`, {
-        method: "POST",
-        headers: {
-          "content-type": "application/json",
-          accept: "application/json, text/event-stream",
-          ...rig.as("ann"),
-        },
-        body: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"files.drop","arguments":${body}}}`,
-      });
+      ["BAD_CALL", '{"path":"/tmp/a","path":"/etc/b"}'],
+      ["BAD_CALL", '{"path":"/etc/b","path":"/tmp/a"}'],
+      ["BAD_CALL", '{"path":"/tmp/a","p\\u0061th":"/etc/b"}'],
+      ["NOT_ALLOWED", '{"other":1}'],
+      ["NOT_ALLOWED", '{"path":["/etc/b"]}'],
+    ] as const;
+    for (const [why, body] of bodies) {
+      const send = () =>
+        fetch(`${rig.origin}/mcp`, {
+          method: "POST",
+          headers: {
+            "content-type": "application/json",
+            accept: "application/json, text/event-stream",
+            ...rig.as("ann"),
+          },
+          body: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"files.drop","arguments":${body}}}`,
+        });
+      const response = await trail.attack(send, { ...blocked, why });
       expect(await response.text(), body).toMatch(/"isError":true|"error":/);
     }
     expect(readFileSync(rig.seen, "utf8")).not.toContain("/etc/");
@@ -84,9 +96,13 @@ describe("a policy that is changed while the gateway runs", () => {
   test("[AP-529][AP-530] is changed by admins only, in the version they saw, each change on record", async () => {
     const path = "/api/policy/orgs/default/exposure";
     const off = { server: "docs", protocol: "mcp", enabled: false };
-    for (const user of ["ann", "bob"] as const)
-      expect((await rig.api("PUT", path, off, rig.as(user))).status).toBe(403);
-    expect((await rig.api("POST", "/api/access/grant", { ...GRANT, agent_id: "bob" }, rig.as("bob"))).status).toBe(403);
+    const forbidden = { type: "dev.isthmus.request_refused", why: "role" };
+    for (const user of ["ann", "bob"] as const) {
+      const change = () => rig.api("PUT", path, off, rig.as(user));
+      expect((await trail.attack(change, { ...forbidden, name: `PUT ${path}` })).status).toBe(403);
+    }
+    const grant = () => rig.api("POST", "/api/access/grant", { ...GRANT, agent_id: "bob" }, rig.as("bob"));
+    expect((await trail.attack(grant, { ...forbidden, name: "POST /api/access/grant" })).status).toBe(403);
     const { etag } = await rig.api("GET", path);
     expect((await rig.api("PUT", path, off, { ...rig.as("admin"), "if-match": etag })).status).toBe(200);
     expect((await rig.api("PUT", path, off, { ...rig.as("admin"), "if-match": etag })).status).toBe(412);
@@ -96,7 +112,8 @@ describe("a policy that is changed while the gateway runs", () => {
   test("asks for a scope that a token lacks, and shows what it would be good for", async () => {
     await rig.api("POST", "/api/access/grant", { ...GRANT, server_id: "docs" });
     expect(await rig.tools("ann")).toContain("docs.drop");
-    const refused = await rig.call("ann", "docs.drop");
+    const blocked = { type: "TOOL_BLOCKED", why: "NOT_ALLOWED", server: "docs", name: "drop" };
+    const refused = await trail.attack(() => rig.call("ann", "docs.drop"), blocked);
     expect(isAnswered(refused)).toBe(false);
     expect(JSON.stringify(refused)).toContain("docs:write");
     expect(
@@ -125,7 +142,8 @@ describe("a policy that is changed while the gateway runs", () => {
   test("is not got around by somebody else's session", async () => {
     const session = await openSession(`${rig.origin}/mcp`, {}, rig.as("ann"));
     for (const message of [toolCall(1, "files.show", {}), { id: 2, method: "tools/list" }]) {
-      const { status, messages } = await post(`${rig.origin}/mcp`, message, { ...session, ...rig.as("bob") });
+      const send = () => post(`${rig.origin}/mcp`, message, { ...session, ...rig.as("bob") });
+      const { status, messages } = await trail.attack(send, { type: "dev.isthmus.request_refused", why: "session" });
       expect([status, messages[0]?.result]).toEqual([404, undefined]);
     }
   });

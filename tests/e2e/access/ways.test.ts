@@ -71,6 +71,8 @@ class Gateway {
   readonly #place: Workspace;
   readonly #seen: string;
   #marks = 0;
+  #origin = "";
+  #auditor = "";
 
   constructor(named: NamedPolicy, naming: string) {
     this.named = named;
@@ -94,7 +96,9 @@ class Gateway {
       const more = [...groups.flatMap((group) => ["--group", group]), ...scopes.flatMap((scope) => ["--scope", scope])];
       tokens.set(user, await this.#place.createToken("--user", user, ...more));
     }
+    this.#auditor = await this.#place.createToken("--user", "auditor", "--role", "viewer");
     const origin = await this.#place.up("127.0.0.1:0");
+    this.#origin = origin;
     for (const [user, token] of tokens) this.callers.set(user, new Caller(origin, token));
   }
 
@@ -109,6 +113,15 @@ class Gateway {
 
   hasSeen(mark: string): boolean {
     return readFileSync(this.#seen, "utf8").includes(mark);
+  }
+
+  /** Who was kept from this, as the trail has it. */
+  async blockedFrom({ server, own }: Thing): Promise<readonly string[]> {
+    const asked = { event_type: "TOOL_BLOCKED", server_id: server, tool_name: own, limit: "1000" };
+    const headers = { authorization: `Bearer ${this.#auditor}` };
+    const response = await fetch(`${this.#origin}/api/audit?${new URLSearchParams(asked)}`, { headers });
+    const { events } = (await response.json()) as { events: { details: { user: string } }[] };
+    return events.map(({ details }) => details.user);
   }
 
   /** What the oracle says: listed, and reached by a call. */
@@ -217,13 +230,15 @@ describe.each(CASES)("$named.name, with $naming names", ({ named, naming }) => {
   });
 
   test.each(Object.keys(PEOPLE))(
-    "%s reaches what the oracle allows, on every way, and cannot tell the rest from what is not there",
+    "%s reaches what the oracle allows, on every way, and cannot tell the rest from what is not there; the trail can",
     async (user) => {
+      const refused = new Set<Thing>();
       for (const { way, path, ask } of everywhere(user)) {
         for (const thing of thingsAt(path)) {
           const name = gateway.shownAs(thing, path);
           const { isListed, isReached } = gateway.expected(user, thing, catalogOf(path));
           const mark = gateway.mark();
+          if (!isReached) refused.add(thing);
           for (const { method, params } of requestsFor(thing, name, mark)) {
             const answer = await ask(path, method, params);
             const what = `${way} ${path} ${method} ${name}`;
@@ -241,6 +256,9 @@ describe.each(CASES)("$named.name, with $naming names", ({ named, naming }) => {
             expect(refusal(answer, name), what).toBe(refusal(unknown, missing));
           }
         }
+      }
+      for (const thing of refused) {
+        await expect.poll(() => gateway.blockedFrom(thing), { message: thing.shown }).toContain(user);
       }
     },
   );

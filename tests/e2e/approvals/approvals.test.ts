@@ -152,6 +152,7 @@ test("over stdio, where nothing is kept, the call of a client waits as well", as
   const answer = await client.ask(toolCall(1, "plant.open", VALVE));
   const gate = gateOf(answer);
   expect(gate.tool).toBe("plant.open");
+  expect(gate).not.toHaveProperty("confirm_url");
   const proof = folder.proof(gate);
   const params = { confirmation_id: gate.confirmation_id, decision: "approve", proof };
   expect(await client.ask({ id: 2, method: "mcpax/confirm", params })).toMatchObject({

@@ -1,5 +1,6 @@
 /** A process that dies in the middle of a decision, or of using one. */
 import { describe, expect, test } from "vitest";
+import { trailOf, undecided } from "./traces.ts";
 import { gateOf, ValveRig } from "./valve-rig.ts";
 
 /** What a decision passes on its way into the store; the last only where a call uses a yes. */
@@ -44,7 +45,9 @@ describe("when the process dies", () => {
       const answer = await own.call("plant.open", {});
       if (isLeft) expect(answer.result).toMatchObject({ content: [{ text: "did open" }] });
       else expect(gateOf(answer).confirmation_id).not.toBe(gate.confirmation_id);
-      expect(await own.confirm(gate)).toMatchObject({ error: { data: { reason: "already_consumed" } } });
+      const replay = () => own.confirm(gate);
+      const replayed = await trailOf(() => own).attack(replay, undecided("already_consumed", gate));
+      expect(replayed).toMatchObject({ error: { data: { reason: "already_consumed" } } });
       expect(own.made()).toHaveLength(isLeft ? 1 : 0);
     },
   );

@@ -1,6 +1,6 @@
 /** Who may say yes, where callers are known by their tokens. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { eventually } from "../../hostile/kit/observe.ts";
+import { TrailWatch } from "../../kit/attack-trace.ts";
 import { type GateObject, gateOf, ValveRig } from "./valve-rig.ts";
 
 const AUTH = '[auth]\ntokens = true\n[access]\ndefaultPolicy = "opt-out"\n';
@@ -11,6 +11,7 @@ const TOKENS = {
   other: "--user eve --client agent",
   operator: "--user bob --role operator",
   viewer: "--user carl --role viewer",
+  overseer: "--user olga --role admin",
   stranger: "--user mallory --role admin --tenant acme",
 };
 
@@ -22,6 +23,12 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => rig[Symbol.asyncDispose]());
 
+const trail = new TrailWatch({
+  origin: () => rig.url,
+  headers: () => rig.as("overseer").headers,
+  secrets: () => Object.values(rig.tokens),
+});
+
 async function decide(gate: GateObject, who: string, decision = "approve"): Promise<number> {
   const url = new URL(`/api/approvals/${gate.confirmation_id}/${decision}`, rig.url);
   const headers = { "content-type": "application/json", ...rig.as(who).headers };
@@ -31,16 +38,19 @@ async function decide(gate: GateObject, who: string, decision = "approve"): Prom
 const ask = async (who = "agent") => gateOf(await rig.call("plant.open", { number: ++number }, rig.as(who)));
 
 describe("an approval that needs an operator", () => {
+  const refused = "dev.isthmus.approval.refused";
+  const turnedAway = "dev.isthmus.request_refused";
+
   test.each([
-    ["the caller", "agent", 403],
-    ["the same user with another token, though an operator", "twin", 403],
-    ["another caller", "other", 403],
-    ["somebody who may only look", "viewer", 403],
-    ["an admin of another tenant, who learns nothing", "stranger", 404],
-  ])("is not given by %s", async (_who, who, status) => {
+    ["the caller", "agent", 403, turnedAway, "role"],
+    ["the same user with another token, though an operator", "twin", 403, refused, "own_principal"],
+    ["another caller", "other", 403, turnedAway, "role"],
+    ["somebody who may only look", "viewer", 403, turnedAway, "role"],
+    ["an admin of another tenant, who learns nothing", "stranger", 404, refused, "unknown"],
+  ])("is not given by %s", async (_who, who, status, type, why) => {
     const gate = await ask();
     const before = rig.made().length;
-    expect(await decide(gate, who)).toBe(status);
+    expect(await trail.attack(() => decide(gate, who), { type, why })).toBe(status);
     expect((await rig.call("plant.open", { number }, rig.as("agent"))).result).toMatchObject({ isError: true });
     expect(rig.made()).toHaveLength(before);
   });
@@ -77,7 +87,11 @@ describe("an approval that needs an operator", () => {
     const params = { confirmation_id: gate.confirmation_id, decision: "approve", proof: rig.proof(gate) };
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "mcpax/confirm", params });
     const url = new URL("/mcpax/confirm", rig.url);
-    const response = await fetch(url, { method: "POST", headers: { "content-type": "application/json" }, body });
+    const headers = { "content-type": "application/json" };
+    const trace = { type: "dev.isthmus.authentication_failed", why: "missing", details: { path: "/mcpax/confirm" } };
+    const response = await trail.attack(() => fetch(url, { method: "POST", headers, body }), trace, [
+      params.proof.value,
+    ]);
     expect(response.status).toBe(401);
   });
 
@@ -96,18 +110,10 @@ describe("an approval that needs an operator", () => {
         },
         rig.as("agent"),
       );
-    expect(await confirm({ sub: "ada" })).toMatchObject({ error: { data: { reason: "own_principal" } } });
-    expect(await confirm({ sub: "operator:ada" })).toMatchObject({ error: { data: { reason: "own_principal" } } });
+    for (const sub of ["ada", "operator:ada"]) {
+      const answer = await trail.attack(() => confirm({ sub }), { type: refused, why: "own_principal" });
+      expect(answer).toMatchObject({ error: { data: { reason: "own_principal" } } });
+    }
     expect(await confirm({ sub: "operator:bob" })).toMatchObject({ result: { status: "approved" } });
-  });
-
-  test("leaves who tried on the audit trail", async () => {
-    const gate = await ask();
-    await decide(gate, "twin");
-    const read = async () => {
-      const url = new URL("/api/audit?event_type=dev.isthmus.approval.refused&limit=1000", rig.url);
-      return (await (await fetch(url, rig.as("operator"))).text()) as string;
-    };
-    await eventually(read, (text) => text.includes(gate.confirmation_id) && text.includes("own_principal"));
   });
 });

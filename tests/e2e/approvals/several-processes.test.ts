@@ -1,6 +1,7 @@
 /** A yes that is given at one process reaches the call that another one holds. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventually } from "../../hostile/kit/observe.ts";
+import { UserAgent } from "../../kit/user-agent.ts";
 import { openSession, post, toolCall } from "../kit/rpc.ts";
 import { startCluster, type TestCluster } from "../processes/cluster.ts";
 import { type GateObject, gateOf, ValveRig } from "./valve-rig.ts";
@@ -47,6 +48,18 @@ test("a call that is held at one process is made when another one is told yes, a
   expect(await confirm(1, gate)).toMatchObject({ result: { status: "dispatched" } });
   expect((await answered).messages[0]?.result).toMatchObject({ content: [{ text: "did open" }] });
   expect(rig.made()).toHaveLength(1);
+});
+
+test("a call that is held at one process is decided on the page of another one", async () => {
+  const before = rig.made().length;
+  const answered = post(cluster.url(0), toolCall(1, "plant.open", { at: "page" }));
+  const gate = await waiting(1);
+  const browser = new UserAgent();
+  const page = await browser.open(new URL(`/approvals/${gate.confirmation_id}`, cluster.url(1)).href);
+  const { value: proof } = rig.proof(gate) as { value: string };
+  expect((await browser.submit(page, { decision: "approve", proof })).text).toContain("the call was made");
+  expect((await answered).messages[0]?.result).toMatchObject({ content: [{ text: "did open" }] });
+  expect(rig.made()).toHaveLength(before + 1);
 });
 
 test("of the same call at both, one is made", async () => {

@@ -19,6 +19,8 @@ export type GateObject = {
   readonly gate_aggregator_id: string;
 } & Readonly<Record<string, unknown>>;
 
+export type Proof = { readonly type: string; readonly format: string; readonly value: string };
+
 export type Forged = {
   readonly claims?: object;
   readonly header?: object;
@@ -110,7 +112,7 @@ ${more}`;
   async modern(
     method: string,
     params: object,
-    more: { name?: string; capabilities?: object } = {},
+    more: { name?: string; capabilities?: object; headers?: Record<string, string> } = {},
   ): Promise<RpcMessage> {
     const _meta = {
       [`${META}protocolVersion`]: "2026-07-28",
@@ -118,14 +120,14 @@ ${more}`;
       [`${META}clientCapabilities`]: more.capabilities ?? {},
     };
     const named = more.name === undefined ? undefined : { "mcp-name": more.name };
-    const headers = { "mcp-protocol-version": "2026-07-28", "mcp-method": method, ...named };
+    const headers = { "mcp-protocol-version": "2026-07-28", "mcp-method": method, ...named, ...more.headers };
     return await this.rpc({ id: 1, method, params: { ...params, _meta } }, { headers });
   }
 
   async modernCall(
     name: string,
     args: object,
-    more: { capabilities?: object; params?: object } = {},
+    more: { capabilities?: object; params?: object; headers?: Record<string, string> } = {},
   ): Promise<RpcMessage> {
     return await this.modern("tools/call", { name, arguments: args, ...more.params }, { ...more, name });
   }
@@ -136,7 +138,7 @@ ${more}`;
   }
 
   /** Signed by the key that the gateway trusts, unless it is forged. */
-  proof(gate: GateObject, decision = "approve", forged: Forged = {}): object {
+  proof(gate: GateObject, decision = "approve", forged: Forged = {}): Proof {
     const iat = Math.floor(Date.now() / 1000);
     const claims = {
       sub: "operator:alice",

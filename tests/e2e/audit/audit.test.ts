@@ -114,6 +114,8 @@ describe("the audit trail of a gateway", () => {
     });
 
     await rig.gateway.stop();
+    expect(await rig.verb("export", file)).toMatchObject({ code: 0 });
+    expect(await rig.verb("verify", file)).toMatchObject({ stdout: expect.stringMatching(/^intact: 2 events/) });
     const offline = await rig.verb("verify", "--json");
     expect(JSON.parse(offline.stdout)).toMatchObject({ isIntact: true, events: 2, checkpoints: 1, uncovered: 0 });
     const { number, hash } = JSON.parse(offline.stdout).lastCheckpoint;

@@ -22,7 +22,7 @@ const MOMENTS: readonly (readonly [string, number])[] = [
 ];
 
 /** The traces of the calls that were answered. */
-async function callUntilDead(rig: AuditRig): Promise<readonly string[]> {
+async function callUntilDead(rig: AuditRig): Promise<string[]> {
   let isDead = false;
   const exited = rig.gateway.program.exited.finally(() => {
     isDead = true;

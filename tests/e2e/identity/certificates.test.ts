@@ -33,12 +33,26 @@ function makePlace(config: string): Workspace {
 
 type Answer = { readonly status: number; readonly text: string };
 
-function ask(place: Workspace, url: string, who?: string, headers: Record<string, string> = {}): Promise<Answer> {
+/** Why somebody was turned away, oldest first. */
+async function reasonsAt(place: Workspace, origin: string): Promise<string[]> {
+  const path = "/api/audit?event_type=dev.isthmus.authentication_failed";
+  const { text } = await ask(place, origin + path, "ada", {}, "GET");
+  const { events } = JSON.parse(text) as { events: { details: { reason: string } }[] };
+  return events.map(({ details }) => details.reason).reverse();
+}
+
+function ask(
+  place: Workspace,
+  url: string,
+  who?: string,
+  headers: Record<string, string> = {},
+  method = "POST",
+): Promise<Answer> {
   const text = (name: string) => readFileSync(join(place.folder, name), "utf8");
   const own = who === undefined ? {} : { cert: text(`${who}.crt`), key: text(`${who}.key`) };
   const body = JSON.stringify({ jsonrpc: "2.0", ...toolCall(1, "hello.greet", { name: "Ada" }) });
   const accept = { accept: "application/json, text/event-stream", "content-type": "application/json" };
-  const options = { method: "POST", ca: text("ca.crt"), agent: false, headers: { ...accept, ...headers }, ...own };
+  const options = { method, ca: text("ca.crt"), agent: false, headers: { ...accept, ...headers }, ...own };
   return new Promise((resolve, reject) => {
     const sent = request(url, options, (response) => {
       let received = "";
@@ -47,7 +61,7 @@ function ask(place: Workspace, url: string, who?: string, headers: Record<string
       });
       response.on("end", () => resolve({ status: response.statusCode ?? 0, text: received }));
     });
-    sent.on("error", reject).end(body);
+    sent.on("error", reject).end(method === "POST" ? body : "");
   });
 }
 
@@ -58,10 +72,11 @@ describe("a gateway with certificates", () => {
     expect(origin).toMatch(/^https:/);
     const known = await ask(place, `${origin}/mcp`, "ada");
     expect(known).toMatchObject({ status: 200, text: expect.stringContaining("Hello, Ada!") });
+    const pretended = { "x-ssl-client-dn": "/CN=ada", "x-forwarded-client-cert": "Subject=CN=ada" };
     expect((await ask(place, `${origin}/mcp`)).status).toBe(401);
     expect((await ask(place, `${origin}/mcp`, "stranger")).status).toBe(401);
-    const pretended = { "x-ssl-client-dn": "/CN=ada", "x-forwarded-client-cert": "Subject=CN=ada" };
     expect((await ask(place, `${origin}/mcp`, undefined, pretended)).status).toBe(401);
+    await expect.poll(() => reasonsAt(place, origin)).toEqual(["missing", "certificate", "missing"]);
     await expect.poll(() => place.log).toContain("client certificates");
   });
 

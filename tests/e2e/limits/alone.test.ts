@@ -102,3 +102,27 @@ ${helloServer()}`;
   expect((await fetch(`${gateway.origin}/healthz`)).status).toBe(200);
   expect((await fetch(gateway.url, { method: "POST", body: "{}" })).status).toBe(429);
 });
+
+test("each layer keeps back for itself, and a call is taken from the exact one once [AP-188] [AP-058]", async () => {
+  const config = `[gateway.edge]
+address = { capacity = 60, refill = "1/h" }
+[[limits]]
+budget = 8
+${helloServer()}
+concurrency = 1
+`;
+  await using gateway = await startGateway({ config });
+  const answers: string[] = [];
+  const send = async (id: number) => {
+    const { status, messages } = await post(gateway.url, greet(id));
+    answers.push(status === 429 ? "edge" : messages.at(-1)?.result?.isError === true ? "limit" : "made");
+  };
+  // What waits for the one place at the server is not taken again; what the limit refuses takes no place.
+  await Promise.all(Array.from({ length: 5 }, (_, id) => send(id)));
+  expect(answers).toEqual(Array(5).fill("made"));
+  await Promise.all(Array.from({ length: 80 }, (_, id) => send(id + 5)));
+  const count = (what: string) => answers.filter((answer) => answer === what).length;
+  expect(count("made")).toBe(8);
+  expect(count("limit")).toBeGreaterThan(0);
+  expect(count("edge")).toBeGreaterThan(0);
+});

@@ -2,6 +2,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { TrailWatch } from "../../kit/attack-trace.ts";
 import { modern } from "../../kit/modern-client.ts";
 import { UserAgent } from "../../kit/user-agent.ts";
 import { freePort, Workspace } from "../identity/workspace.ts";
@@ -190,23 +191,32 @@ describe("several users of a server that wants OAuth", () => {
   test("cannot be given each other's tokens by links, answers or browsers", async () => {
     await using rig = await Rig.start(TOKENS);
     const ann = await rig.workspace.createToken("--user", "ann");
+    const admin = await rig.workspace.createToken("--user", "root", "--role", "admin");
     await rig.up();
     const client = await SessionClient.open(rig.url, ann);
     const link = await client.linkOf("crm.sign_in");
     const agent = new UserAgent();
     const open = async (url: string, by = agent) => (await by.open(url)).status;
     const { origin } = new URL(link);
-    expect(await open(`${origin}/oauth/start/crm`)).toBe(403);
-    expect(await open(link.replace(/.{4}$/, "AAAA"))).toBe(403);
-    expect(await open(`${origin}/oauth/callback?code=x&state=y`)).toBe(400);
+    const trail = new TrailWatch({ origin: () => origin, headers: () => ({ authorization: `Bearer ${admin}` }) });
+    const turnedAway = { type: "dev.isthmus.request_refused", why: "consent", details: { path: "/oauth/start/crm" } };
+    const why = "This answer belongs to no sign-in of this browser, or to one that is over.";
+    const refused = { type: "dev.isthmus.consent_refused", why };
+    const isForbidden = async (attack: () => Promise<number>) =>
+      expect(await trail.attack(attack, turnedAway, [link])).toBe(403);
+    const isRefused = async (attack: () => Promise<number>) =>
+      expect(await trail.attack(attack, refused, [link])).toBe(400);
+    await isForbidden(() => open(`${origin}/oauth/start/crm`));
+    await isForbidden(() => open(link.replace(/.{4}$/, "AAAA")));
+    await isRefused(() => open(`${origin}/oauth/callback?code=x&state=y`));
     // A form that another site sends has no cookie of ours.
     const page = await agent.open(link);
-    expect((await new UserAgent().submit(page)).status).toBe(403);
+    await isForbidden(async () => (await new UserAgent().submit(page)).status);
     expect(page.text).toContain("<b>ann</b>");
     const last = await signIn(link, "ann", agent);
     const answer = agent.visited.find((url) => url.includes("/oauth/callback?code=")) ?? "";
     expect(last.status).toBe(200);
-    expect(await open(answer)).toBe(400);
-    expect(await open(answer, new UserAgent())).toBe(400);
+    await isRefused(() => open(answer));
+    await isRefused(() => open(answer, new UserAgent()));
   });
 });

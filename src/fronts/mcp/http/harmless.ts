@@ -14,6 +14,7 @@ export function isHarmless(message: Message): boolean {
 }
 
 export type BatchJudgement = {
+  readonly requests: readonly Message[];
   readonly harmless: boolean;
   /** The answer where nobody knows what of it was done. */
   unknown(): string;
@@ -22,12 +23,13 @@ export type BatchJudgement = {
 /** Throws MessageFault when the batch as a whole cannot be taken. */
 export function judgeBatch(text: string): BatchJudgement {
   const messages = skimBatch(text).map(skimOrNothing);
-  const requests = messages.filter((message) => message?.kind === "request");
+  const requests = messages.filter((message) => message !== undefined).filter(({ kind }) => kind === "request");
   return {
-    harmless: requests.every((message) => !message || isHarmless(message)),
+    requests,
+    harmless: requests.every(isHarmless),
     unknown() {
       const error = new GatewayError("OUTCOME_UNKNOWN");
-      return `[${requests.map((message) => message && errorAnswer(message.id, message.method, error, "")).join(",")}]`;
+      return `[${requests.map((message) => errorAnswer(message.id, message.method, error, "")).join(",")}]`;
     },
   };
 }

@@ -10,6 +10,7 @@ import {
   type HttpResponse,
   type Member,
 } from "../../../contract/index.ts";
+import { traceIdIn } from "../../../mechanisms/audit/index.ts";
 import type { Session } from "../../../mechanisms/sessions/index.ts";
 import { isBatch, type Message, MessageFault, skimMessage } from "../../../wire/jsonrpc/index.ts";
 import { ASSUMED_REVISION, revisionOf } from "../../../wire/mcp/index.ts";
@@ -182,8 +183,15 @@ class Post implements BodyTaker, Posted {
 
   /** The process that was to make the call is gone, and may have made it. */
   #unknown(message: Message): void {
+    this.#tellLost(message);
     const outlet = new HttpOutlet(this.#http, this.#response, this.#accepts, false);
     outlet.answer(errorAnswer(message.id, message.method, new GatewayError("OUTCOME_UNKNOWN"), ""));
+  }
+
+  #tellLost({ method, members }: Message): void {
+    const { principal, headers } = this.#request;
+    const target = { server: "", name: decodeString(members?.textOf("name")) ?? "" };
+    this.#http.front.onLost?.({ principal, method, target, traceId: traceIdIn(headers.traceparent) });
   }
 
   /** Each message says itself of which era it is: in its body, or, where that says nothing, in the header. */
@@ -237,12 +245,15 @@ class Post implements BodyTaker, Posted {
     const session = this.#session("null");
     if (session) return this.#serveBatch(session, text);
     if (session === undefined) return;
-    const { harmless, unknown } = judgeBatch(text);
+    const { requests, harmless, unknown } = judgeBatch(text);
     this.#seek(text, {
       id: "null",
       isHarmless: harmless,
       serve: (found) => this.#orRefuse(() => this.#serveBatch(found, text)),
-      unknown: () => this.#response.answer(200, JSON_LINE, unknown()),
+      unknown: () => {
+        for (const request of requests) this.#tellLost(request);
+        this.#response.answer(200, JSON_LINE, unknown());
+      },
     });
   }
 

@@ -17,9 +17,17 @@ export type Refusal = {
 /** What is refused, and the way back. */
 export type Refused = { readonly request: HttpRequest; readonly response: HttpResponse };
 
-export function refuse({ meter, log }: FrontContext, { request, response }: Refused, refusal: Refusal): void {
+/** What says nothing against whoever sent it: another method or form is wanted, or it is our own fault. */
+const HARMLESS: ReadonlySet<number> = new Set([405, 406, 429]);
+
+export function refuse(front: FrontContext, { request, response }: Refused, refusal: Refusal): void {
+  const { meter, log, refused } = front;
   const { id = "null", code, message, data, status, reason } = refusal;
   meter.count("isthmus_refused_total", reason);
+  if (refused && status < 500 && !HARMLESS.has(status)) {
+    const { principal, url: path, clientAddress: address } = request;
+    refused({ reason, principal, path, address });
+  }
   log.debug("request refused", {
     status,
     reason,

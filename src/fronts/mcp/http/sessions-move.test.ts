@@ -260,7 +260,8 @@ describe("a message whose way broke", () => {
       '{"jsonrpc":"2.0","id":3,"result":{}}',
       '{"jsonrpc":"2.0","method":"notifications/x"}',
     ];
-    const answers = Promise.all(bodies.map((body) => b.send({ headers, body })));
+    const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    const answers = Promise.all(bodies.map((body) => b.send({ headers: { ...headers, traceparent }, body })));
     await until(() => hops.forwarded.length === bodies.length);
     await a.kill();
     hops.hold = undefined;
@@ -280,6 +281,11 @@ describe("a message whose way broke", () => {
     expect(raw?.json()).toMatchObject({ error: { code: -32603, data: { code: "OUTCOME_UNKNOWN" } } });
     expect([answered?.status, notified?.status]).toEqual([202, 202]);
     expect(b.runs.started).toEqual([]);
+    const traceId = "0af76519-16cd-43dd-8448-eb211c80319c";
+    expect(b.lost).toMatchObject([
+      { method: "tools/call", target: { server: "", name: "files.echo" }, traceId },
+      { method: "vendor/act", target: { server: "", name: "" }, traceId },
+    ]);
   });
 
   test("is repeated although it is a call when nothing of it was sent", async () => {

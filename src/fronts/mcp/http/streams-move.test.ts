@@ -210,7 +210,8 @@ describe("the stream of a call", () => {
     await (await opening).message(0);
     await journaled(rig, run.id, 2);
     const session = headers["mcp-session-id"] as string;
-    const facts = JSON.stringify({ requestId: '"x"', method: "tools/call", target: {}, startedAt: 0 });
+    const target = { provider: "files", kind: "tool", name: "echo" };
+    const facts = JSON.stringify({ requestId: '"x"', method: "tools/call", target, trace: "t-1", startedAt: 0 });
     await rig.memory.calls.admit({ call: "lost-1", member: rig.a.self.id, session, facts, ttlMs: LEASE_MS });
     await rig.a.kill();
     const again = await rig.b.open({ method: "GET", headers: { ...headers, "last-event-id": `${run.id}.-1` } });
@@ -219,8 +220,28 @@ describe("the stream of a call", () => {
     const open = await rig.b.open({ method: "GET", headers: { ...headers, "last-event-id": "lost-1.-1" } });
     await open.ended();
     expect(open.events.map(({ data }) => JSON.parse(data))).toMatchObject([{ id: "x", result: { isError: true } }]);
+    expect(rig.b.lost).toMatchObject([
+      { method: "tools/call", target: { server: "files", name: "echo" }, traceId: "t-1" },
+    ]);
     const unknown = await rig.b.open({ method: "GET", headers: { ...headers, "last-event-id": "never.0" } });
     expect(unknown.status).toBe(204);
+  });
+
+  test("is told to the audit trail once, however often its client comes back for a call that died", async () => {
+    await using rig = await clusterRig();
+    const { headers, run } = await calling(rig);
+    await journaled(rig, run.id, 3);
+    const session = headers["mcp-session-id"] as string;
+    const target = { provider: "files", kind: "tool", name: "echo" };
+    const facts = JSON.stringify({ requestId: "1", method: "tools/call", target, trace: "t-1", startedAt: 0 });
+    await rig.memory.calls.admit({ call: run.id, member: rig.a.self.id, session, facts, ttlMs: LEASE_MS });
+    await rig.a.kill();
+    for (let time = 0; time < 2; time++) {
+      const again = await rig.b.open({ method: "GET", headers: { ...headers, "last-event-id": `${run.id}.-1` } });
+      await again.ended();
+      expect(again.events.at(-1)?.data).toContain("OUTCOME_UNKNOWN");
+    }
+    expect(rig.b.lost).toMatchObject([{ target: { server: "files", name: "echo" }, traceId: "t-1" }]);
   });
 
   test("is answered as unknown at once where no stream was open when the process was taken for dead", async () => {

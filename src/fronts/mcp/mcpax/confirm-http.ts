@@ -18,23 +18,29 @@ const MAX_BODY = 64 * 1024;
 const JSON_LINES = "Content-Type: application/json\r\nCache-Control: no-store\r\n";
 
 export function handleConfirm(
-  front: Pick<FrontContext, "log" | "meter">,
+  front: Pick<FrontContext, "log" | "meter" | "refused">,
   confirmations: Confirmations,
   request: HttpRequest,
   response: HttpResponse,
 ): void {
   const answer = (status: number, text: string, lines = "") => response.answer(status, lines + JSON_LINES, text);
+  const note = () => {
+    const { principal, url: path, clientAddress: address } = request;
+    front.refused?.({ reason: "confirm", principal, path, address, name: CONFIRM_METHOD });
+  };
   const type = request.headers["content-type"]?.split(";", 1)[0]?.trim().toLowerCase();
   if (request.method !== "POST" || type !== "application/json") {
     request.discard();
+    note();
     const message = "Send a POST with Content-Type: application/json";
     const isPost = request.method === "POST";
     return answer(isPost ? 415 : 405, errorText("null", { code: -32600, message }), isPost ? "" : "Allow: POST\r\n");
   }
   const take = async (message: Message): Promise<string> => {
     if (message.kind === "request" && message.method === CONFIRM_METHOD) {
-      return await answerConfirm(confirmations, { principal: request.principal, message });
+      return await answerConfirm({ confirmations, onUnusable: note }, { principal: request.principal, message });
     }
+    note();
     return errorText(message.id || "null", { code: -32601, message: `Only ${CONFIRM_METHOD} is answered here` });
   };
   request.body(MAX_BODY, {
@@ -43,6 +49,7 @@ export function handleConfirm(
       const message = skimmed(text);
       if (typeof message === "string") {
         front.meter.count("isthmus_refused_total", "message");
+        note();
         return answer(400, message);
       }
       take(message).then(

@@ -18,9 +18,15 @@ export const CONFIRM_METHOD = "mcpax/confirm";
 const MCPAX_ERROR = -32010;
 const INVALID_PARAMS = -32602;
 
+type Desk = {
+  readonly confirmations: Confirmations;
+  /** It cannot even be understood what is to be confirmed. */
+  readonly onUnusable: () => void;
+};
+
 /** The answer to the message. `dress`: what the era adds to results. Rejects with STATE_UNAVAILABLE. */
 export async function answerConfirm(
-  confirmations: Confirmations,
+  { confirmations, onUnusable }: Desk,
   { principal, message }: { readonly principal: Principal; readonly message: Message },
   dress: (result: Payload) => Payload = (result) => result,
 ): Promise<string> {
@@ -28,10 +34,14 @@ export async function answerConfirm(
   try {
     order = orderOf(message.body.text === "" ? undefined : message.body.value());
   } catch (error) {
-    if (error instanceof JsonFault) return ambiguousAnswer(message.id, error);
-    throw error;
+    if (!(error instanceof JsonFault)) throw error;
+    onUnusable();
+    return ambiguousAnswer(message.id, error);
   }
-  if (typeof order === "string") return errorText(message.id, { code: INVALID_PARAMS, message: order });
+  if (typeof order === "string") {
+    onUnusable();
+    return errorText(message.id, { code: INVALID_PARAMS, message: order });
+  }
   const answer = await confirmations.confirm(principal, order);
   if (answer.type === "refused") return errorText(message.id, refusal(answer));
   const result = payload(jsonText({ status: answer.status, confirmation_id: order.id }));

@@ -11,7 +11,7 @@ import {
 } from "../../../contract/index.ts";
 import type { Session } from "../../../mechanisms/sessions/index.ts";
 import { type CallRoute, COMPLETE_REFS, LOG_LEVELS } from "../../../wire/mcp/index.ts";
-import { ownName, resolve, tokenIn } from "../calls.ts";
+import { noteRefused, ownName, resolve, tokenIn } from "../calls.ts";
 import type { FrontContext } from "../front-context.ts";
 import { onceOf, withoutOnce } from "../once.ts";
 import { Deferral } from "./deferral.ts";
@@ -68,7 +68,7 @@ function begin(
   withState?: (input: Payload) => Payload,
 ): void {
   const { method } = exchange.message;
-  if (!entry) return answerError(exchange, unknownName(method, name));
+  if (!entry) return refuseName(context, exchange, name);
   const own = ownName(entry, name);
   const input = inputOf(exchange, own === name ? undefined : [route.path[0] as string, jsonText(own)]);
   const isListed = entry.primitive.definition.text !== "{}";
@@ -101,7 +101,10 @@ function goOn(context: ModernContext, exchange: ModernExchange, session: Session
   const { identity, name, sealed, begin } = back;
   if (sealed === undefined) return answerError(exchange, badParams("params.requestState must be a string"));
   const retry = context.rounds.retry(exchange, identity, sealed);
-  if ("error" in retry) return answerError(exchange, retry.error);
+  if ("error" in retry) {
+    noteRefused(context.front, exchange, "state", name);
+    return answerError(exchange, retry.error);
+  }
   if ("call" in retry) return retry.call.comeBack(hereOf(exchange), retry.answers);
   if ("upstream" in retry) return begin((input) => input.splice(["requestState"], jsonText(retry.upstream)));
   if (retry.isDeclined) return refuseVisit(context.front, exchange, name);
@@ -132,7 +135,7 @@ export function callCompletion(context: ModernContext, exchange: ModernExchange,
     name,
     exchange.principal,
   );
-  if (!entry) return answerError(exchange, unknownName(message.method, name));
+  if (!entry) return refuseName(context, exchange, name);
   const own = ownName(entry, name);
   const input = inputOf(exchange);
   const named = own === name ? input : input.splice(route.path, jsonText(own));
@@ -214,6 +217,11 @@ function wantLevel(front: FrontContext, session: Session, level: string | undefi
 export function answerError({ message, outlet }: ModernExchange, error: ModernError): void {
   const { text, status } = errorFinal(message.id, error);
   outlet.answer(text, status);
+}
+
+function refuseName({ front }: ModernContext, exchange: ModernExchange, name: string): void {
+  noteRefused(front, exchange, "name", name);
+  answerError(exchange, unknownName(exchange.message.method, name));
 }
 
 export function badParams(message: string): ModernError {

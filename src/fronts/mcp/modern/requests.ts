@@ -4,6 +4,7 @@ import type { Session } from "../../../mechanisms/sessions/index.ts";
 import { errorText, type Message } from "../../../wire/jsonrpc/index.ts";
 import { revision20260728 } from "../../../wire/mcp/2026-07-28/index.ts";
 import { CALL_ROUTES, LATEST_REVISION, LIST_ROUTES } from "../../../wire/mcp/index.ts";
+import { noteRefused } from "../calls.ts";
 import { ambiguousAnswer, errorAnswer } from "../mcp-errors.ts";
 import { answerConfirm, CONFIRM_METHOD } from "../mcpax/confirm.ts";
 import type { Posted } from "../posted.ts";
@@ -56,6 +57,7 @@ export function handleModern(context: ModernContext, arrival: Arrival): void {
     const verdict = checkEnvelope(message, headers);
     if ("error" in verdict) {
       front.meter.count("isthmus_refused_total", "envelope");
+      noteRefused(front, arrival, "envelope", message.method);
       const { status = 200, ...error } = verdict.error;
       return outlet.answer(errorText(message.id, error), status);
     }
@@ -65,7 +67,7 @@ export function handleModern(context: ModernContext, arrival: Arrival): void {
     const exchange = { message, catalog, principal, profile, hasTasks, meta, logLevel, headers, outlet, posted };
     dispatch(context, exchange, arrival.isPeer === true);
   } catch (error) {
-    fail(context, message, outlet, error);
+    fail(context, arrival, error);
   }
 }
 
@@ -73,18 +75,19 @@ function dispatch(context: ModernContext, exchange: ModernExchange, isPeer: bool
   const { message, outlet, catalog, principal, profile } = exchange;
   const { method } = message;
   if (method === "server/discover") {
-    discover(context.front, exchange).catch((error) => fail(context, message, outlet, error));
+    discover(context.front, exchange).catch((error) => fail(context, exchange, error));
     return;
   }
   const { confirmations } = context.front;
   if (method === CONFIRM_METHOD && confirmations) {
-    answerConfirm(confirmations, exchange, (result) => ownResult(context.front, result, "plain"))
+    const onUnusable = () => noteRefused(context.front, exchange, "confirm", CONFIRM_METHOD);
+    answerConfirm({ confirmations, onUnusable }, exchange, (result) => ownResult(context.front, result, "plain"))
       .then((text) => outlet.answer(text))
-      .catch((error) => fail(context, message, outlet, error));
+      .catch((error) => fail(context, exchange, error));
     return;
   }
   if (isTaskMethod(method)) {
-    return void handleTask(context.front, exchange)?.catch((error) => fail(context, message, outlet, error));
+    return void handleTask(context.front, exchange)?.catch((error) => fail(context, exchange, error));
   }
   // A method that an earlier revision had is gone; one that none has may be a server's own.
   if (!HANDLERS.has(method) && LATEST_REVISION.methods.has(method)) return answerError(exchange, unknownMethod(method));
@@ -93,7 +96,7 @@ function dispatch(context: ModernContext, exchange: ModernExchange, isPeer: bool
   context.profiles
     .enter(session)
     .then(() => serve(context, exchange, session))
-    .catch((error) => fail(context, message, outlet, error));
+    .catch((error) => fail(context, exchange, error));
 }
 
 function serve(context: ModernContext, exchange: ModernExchange, session: Session): void {
@@ -101,12 +104,22 @@ function serve(context: ModernContext, exchange: ModernExchange, session: Sessio
   const handler = HANDLERS.get(message.method);
   if (outlet.isGone) outlet.drop();
   else if (handler) handler(context, exchange, session);
-  else if (!callUnknown(context, exchange, session)) answerError(exchange, unknownMethod(message.method));
+  else if (!callUnknown(context, exchange, session)) refuseMethod(context, exchange);
 }
 
-function fail({ front }: ModernContext, message: Message, outlet: ModernOutlet, cause: unknown): void {
+function refuseMethod({ front }: ModernContext, exchange: ModernExchange): void {
+  const { method } = exchange.message;
+  noteRefused(front, exchange, "method", method);
+  answerError(exchange, unknownMethod(method));
+}
+
+type Failing = Pick<Arrival, "message" | "outlet" | "principal">;
+
+function fail({ front }: ModernContext, arrival: Failing, cause: unknown): void {
+  const { message, outlet } = arrival;
   if (cause instanceof JsonFault) {
     front.meter.count("isthmus_refused_total", "message");
+    noteRefused(front, arrival, "message", message.method);
     return outlet.answer(ambiguousAnswer(message.id, cause), 400);
   }
   if (GatewayError.is(cause)) {

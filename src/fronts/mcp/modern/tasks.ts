@@ -2,6 +2,7 @@
 import { decodeString, type Payload, payload } from "../../../contract/index.ts";
 import type { KeptTask } from "../../../mechanisms/runs/index.ts";
 import { revision20260728, TASKS_EXTENSION } from "../../../wire/mcp/2026-07-28/index.ts";
+import { noteRefused } from "../calls.ts";
 import type { FrontContext } from "../front-context.ts";
 import { answerElsewhere } from "../posted.ts";
 import { plainAnswer } from "./call-answer.ts";
@@ -37,7 +38,10 @@ export function handleTask(front: FrontContext, exchange: ModernExchange): Promi
 /** It is not here: its row says how it ended, or where it runs. */
 async function handleDistant(front: FrontContext, exchange: ModernExchange, id: string): Promise<void> {
   const found = await front.tasks.seek(id, exchange.principal);
-  if (!found) return answerError(exchange, badParams("There is no such task, or its time is over"));
+  if (!found) {
+    noteRefused(front, exchange, "task", exchange.message.method);
+    return answerError(exchange, badParams("There is no such task, or its time is over"));
+  }
   if (found.type === "elsewhere") return await answerElsewhere(exchange.posted, found.home);
   const { method } = exchange.message;
   if (method === "tasks/get") answer(front, exchange, taskDetails(front, found.task));

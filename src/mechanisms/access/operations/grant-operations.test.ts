@@ -31,7 +31,7 @@ describe("grants", () => {
     expect(await rig.says("ann")).toMatchObject({ permission: "allow", source: "server_grant" });
   });
 
-  test("[MG-119][MG-120] are by whoever makes them, whatever they claim, and on record with their reason", async () => {
+  test("[MG-119][MG-120][MG-142] are by whoever makes them, whatever they claim, and on record with their reason", async () => {
     const rig = new PolicyRig();
     const body = { ...GRANT, granted_by: "the boss", justification: "Weekly report" };
     const { body: made } = await rig.do("access.grant", { body });
@@ -67,7 +67,7 @@ describe("grants", () => {
     expect(rig.policy.version).toBe(0);
   });
 
-  test("[MG-122] are taken back one by one, after which the next level decides; taking back nothing says so", async () => {
+  test("[MG-122][MG-143] are taken back one by one, after which the next level decides; taking back nothing says so", async () => {
     const rig = new PolicyRig();
     await rig.do("access.grant", { body: GRANT });
     await rig.do("access.grant", {

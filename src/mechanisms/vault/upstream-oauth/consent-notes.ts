@@ -25,7 +25,7 @@ export class ConsentNotes {
     this.#audit.note({
       type: "dev.isthmus.consent_refused",
       tenant,
-      actor: { type: "user", id: user },
+      actor: { type: "user", id: user || "unknown" },
       target: { server: passage?.server ?? "", name: "" },
       result: "DENIED",
       details: { reason: error instanceof OAuthFault ? error.message : "the gateway failed" },

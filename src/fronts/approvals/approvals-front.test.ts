@@ -1,0 +1,210 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { person } from "../../../tests/kit/approval-rig.ts";
+import { ANONYMOUS, type Approval, type Evidence, GatewayError, LOCAL, type Principal } from "../../contract/index.ts";
+import { type Answer, bob, cookieIn, FORM, PAGES, PageRig, UNKNOWN } from "./fixtures/page-rig.ts";
+
+let rig: PageRig;
+
+beforeEach(() => {
+  rig = new PageRig();
+});
+
+describe("the page of an approval", () => {
+  test("shows all that is decided by, as text", async () => {
+    const approval = await rig.request('{"big":12345678901234567890,"x":"</pre><script>alert(1)</script>\\u202e"}', {
+      principal: person("<i>ada</i>"),
+      name: "op'en<b>",
+    });
+    const { status, body } = await rig.open(approval);
+    expect(status).toBe(200);
+    for (const told of [
+      "plant.op&#39;en&lt;b&gt;",
+      "plant &rsaquo; op&#39;en&lt;b&gt;",
+      "&quot;big&quot;:12345678901234567890",
+      "&lt;/pre&gt;&lt;script&gt;alert(1)&lt;/script&gt;\\u{202e}",
+      "&lt;i&gt;ada&lt;/i&gt; of default",
+      "irreversible_mutable",
+      "a proof, signed with a key",
+      "1970-01-01T00:05:0",
+      approval.digest,
+      approval.id,
+      `isthmus approve --print ${PAGES}/approvals/${approval.id}`,
+      `isthmus deny --print ${PAGES}/approvals/${approval.id}`,
+    ])
+      expect(body).toContain(told);
+    expect(body).not.toMatch(/<script|<i>|<b>/);
+  });
+
+  test("can be neither framed nor kept, and runs nothing", async () => {
+    const { lines } = await rig.open(await rig.request("{}"));
+    for (const line of [
+      "Cache-Control: no-store",
+      "X-Frame-Options: DENY",
+      "frame-ancestors 'none'",
+      "default-src 'none'",
+      "form-action 'self'",
+      "Referrer-Policy: no-referrer",
+    ])
+      expect(lines).toContain(line);
+    expect(lines).toMatch(/isthmus_approval=[\w-]{32}; Path=\/approvals; Max-Age=3600; HttpOnly; SameSite=Lax; Secure/);
+  });
+
+  test("takes a yes by proof from somebody who is not known otherwise", async () => {
+    const approval = await rig.request("{}", { principal: person("agent", { tenant: "acme" }) });
+    const page = await rig.open(approval);
+    const fields = await rig.proofFields(approval);
+    const answer = await rig.send(approval, page, { ...fields, proof: fields.proof.replace(/(.{60})/g, "$1\r\n ") });
+    expect(answer).toMatchObject({ status: 200, body: expect.stringContaining("Approved") });
+    expect(await rig.rows.get(approval.id)).toMatchObject({
+      state: "approved",
+      given: "external_proof",
+      decidedBy: "operator:alice",
+    });
+    expect(rig.trail.events.at(-1)).toMatchObject({
+      type: "PERMISSION_GRANTED",
+      tenant: "acme",
+      details: { broughtBy: "anonymous" },
+    });
+  });
+
+  test("takes a no by proof", async () => {
+    const approval = await rig.request("{}");
+    const answer = await rig.send(approval, await rig.open(approval), await rig.proofFields(approval, "deny"));
+    expect(answer.body).toContain("Denied");
+    expect(await rig.rows.get(approval.id)).toMatchObject({ state: "denied" });
+  });
+
+  test("tells programs what they would sign", async () => {
+    const approval = await rig.request('{"b":1.0,"a":1}');
+    const { lines, body } = await rig.open(approval, { headers: { accept: "application/json" } });
+    expect(lines).toContain("application/json");
+    expect(JSON.parse(body)).toMatchObject({
+      confirmation_id: approval.id,
+      nonce: approval.nonce,
+      arguments_text: '{"a":1,"b":1.0}',
+      args_sha256: approval.digest,
+    });
+  });
+});
+
+describe("an operator whom the gateway knows", () => {
+  const word = (approval: Approval, page: Answer, principal: Principal, decision = "approve") =>
+    rig.send(approval, page, { decision }, { principal });
+
+  test("decides by their word where that is enough", async () => {
+    const approval = await rig.request("{}", { evidence: "operator" });
+    const page = await rig.open(approval, { principal: bob });
+    expect(page.body).toContain("Decide as yourself");
+    expect((await word(approval, page, bob)).body).toContain("Approved");
+    expect(await rig.rows.get(approval.id)).toMatchObject({ state: "approved", given: "operator", decidedBy: "bob" });
+  });
+
+  test.each<[string, Principal, Evidence, string]>([
+    ["whoever asked", person("agent", { role: "operator" }), "operator", "own principal"],
+    ["the same user elsewhere", person("other", { user: "agent", role: "admin" }), "operator", "own principal"],
+    ["somebody who may only look", person("carl", { role: "viewer" }), "operator", "not an operator"],
+    ["nobody in particular", ANONYMOUS, "operator", "not an operator"],
+    ["an operator where a proof is needed", bob, "external_proof", "evidence too weak"],
+  ])("is not %s: no button, and no yes without it", async (_who, principal, evidence, why) => {
+    const approval = await rig.request("{}", { evidence });
+    const page = await rig.open(approval, { principal });
+    const [form = ""] = /Decide as yourself[\s\S]*?<\/form>/.exec(page.body) ?? [];
+    expect(form).not.toContain("Approve");
+    const answer = await word(approval, page, principal);
+    expect(answer).toMatchObject({ status: 403, body: expect.stringContaining(why) });
+    expect(await rig.rows.get(approval.id)).toMatchObject({ state: "waiting" });
+    expect(rig.refusals()).toMatchObject([{ details: { approval: approval.id, why: why.replaceAll(" ", "_") } }]);
+  });
+
+  test("may deny what they asked for themselves", async () => {
+    const approval = await rig.request("{}", { principal: LOCAL });
+    const page = await rig.open(approval, { principal: LOCAL });
+    expect((await word(approval, page, LOCAL, "deny")).body).toContain("Denied");
+  });
+});
+
+describe("a link that leads to nothing", () => {
+  const over: readonly (readonly [string, (approval: Approval) => Promise<unknown>])[] = [
+    ["expired", async () => rig.time.advance(300_000)],
+    ["withdrawn", (approval) => rig.approvals.withdraw(approval)],
+    ["denied", (approval) => rig.decider.decideAs(bob, approval.id, "deny")],
+  ];
+
+  test.each(over)(
+    "is told from no other once it is %s, when it is opened and when it is decided",
+    async (_how, end) => {
+      const approval = await rig.request("{}");
+      const page = await rig.open(approval);
+      const fields = await rig.proofFields(approval);
+      await end(approval);
+      const unknown = await rig.ask(UNKNOWN);
+      expect(await rig.open(approval)).toEqual(unknown);
+      expect(await rig.send(approval, page, fields)).toEqual(unknown);
+      expect(unknown.status).toBe(404);
+      expect(rig.refusals()).toHaveLength(1);
+    },
+  );
+
+  test.each(["x", "", "../approvals", "%00", "1".repeat(5000), "00000000-0000-4000-8000-00000000000'"])(
+    "is the same for %j",
+    async (id) => {
+      const unknown = await rig.ask(UNKNOWN);
+      expect(await rig.ask(`/approvals/${id}`)).toEqual(unknown);
+    },
+  );
+
+  test("tells somebody unknown nothing, and what they try fills no trail", async () => {
+    const approval = await rig.request("{}");
+    const page = await rig.open(approval);
+    const fields = await rig.proofFields(approval);
+    const before = rig.trail.events.length;
+    rig.rows.get = async () => undefined;
+    expect((await rig.send(approval, page, fields)).status).toBe(404);
+    expect((await rig.send(approval, page, { ...fields, check: "" })).status).toBe(403);
+    expect(rig.trail.events).toHaveLength(before);
+    expect(rig.turnedAway).toEqual(["approval page", "foreign_form"]);
+  });
+
+  test("is the same for whoever is of another tenant, also with a proof", async () => {
+    const approval = await rig.request("{}");
+    const stranger = person("mallory", { tenant: "acme", role: "admin" });
+    const page = await rig.open(approval);
+    const unknown = await rig.ask(UNKNOWN);
+    expect(await rig.open(approval, { principal: stranger })).toEqual(unknown);
+    expect(await rig.send(approval, page, await rig.proofFields(approval), { principal: stranger })).toEqual(unknown);
+    expect(await rig.send(approval, page, { decision: "deny" }, { principal: stranger })).toEqual(unknown);
+    expect(await rig.rows.get(approval.id)).toMatchObject({ state: "waiting" });
+  });
+
+  test("is the same for the second of two tabs, and for a form that is sent again", async () => {
+    const approval = await rig.request("{}");
+    const first = await rig.open(approval);
+    const second = await rig.open(approval, { headers: { cookie: cookieIn(first) } });
+    const fields = await rig.proofFields(approval);
+    expect((await rig.send(approval, second, fields)).status).toBe(200);
+    expect((await rig.send(approval, first, fields)).status).toBe(404);
+    expect((await rig.send(approval, second, fields)).status).toBe(404);
+    expect(rig.refusals().map(({ details }) => details?.why)).toEqual(["already_approved", "already_approved"]);
+  });
+});
+
+test.each([
+  ["PUT", {}, 405],
+  ["DELETE", {}, 405],
+  ["POST", FORM, 413],
+])("%s is not taken for more than it is", async (method, headers, status) => {
+  const approval = await rig.request("{}");
+  const answer = await rig.open(approval, { method, headers, body: "x".repeat(20_000) });
+  expect(answer.status).toBe(status);
+});
+
+test("a form that says neither yes nor no decides nothing", async () => {
+  const approval = await rig.request("{}");
+  expect((await rig.send(approval, await rig.open(approval), { decision: "maybe" })).status).toBe(400);
+});
+
+test("while the store is away nothing is shown, and people are told to try again", async () => {
+  const approval = await rig.request("{}");
+  rig.rows.get = () => Promise.reject(new GatewayError("STATE_UNAVAILABLE"));
+  expect((await rig.open(approval)).status).toBe(503);
+});

@@ -1,0 +1,1 @@
+export { type ApprovalsFront, createApprovalsFront } from "./approvals-front.ts";
