@@ -33,45 +33,41 @@ export function makeBlock(
   const short = new ShortLines();
   const written: string[] = [];
   for (const entry of entries) short.push(entry, written);
-  const lines = written.join("\n");
-  const bytes = Buffer.from(lines, "utf8");
+  let [at, until] = [Number.POSITIVE_INFINITY, 0];
+  for (const entry of entries) [at, until] = [Math.min(at, entry.at), Math.max(until, entry.at)];
   const unsigned = {
     writer: head.writer,
     number: head.number + 1,
     count: entries.length,
     spooled: head.spooled + (fromSpool ? entries.length : 0),
-    at: entries.reduce((least, { at }) => Math.min(least, at), Number.POSITIVE_INFINITY),
-    until: entries.reduce((most, { at }) => Math.max(most, at), 0),
+    at,
+    until,
     previous: head.hash,
-    marks: marksOf(written, bytes, bytes.length === lines.length),
-    lines,
+    marks: marksOf(written),
+    lines: written.join("\n"),
   };
-  const hash = hashOf(unsigned, bytes);
+  const hash = hashOf(unsigned);
   return { block: { ...unsigned, hash, signature: signer.sign(hash) }, terms: termsOf(entries) };
 }
 
-/** Everything of a block is in it, beside the hash and the signature themselves. `bytes`: its lines, where they are at hand. */
-export function hashOf(block: Omit<AuditBlock, "hash" | "signature">, bytes?: Buffer): string {
+/** Everything of a block is in it, beside the hash and the signature themselves. */
+export function hashOf(block: Omit<AuditBlock, "hash" | "signature">): string {
   const { writer, number, count, spooled, at, until, previous, marks, lines } = block;
   const head = JSON.stringify([previous, writer, number, count, spooled, at, until]);
-  const begun = createHash("sha256").update(`${head}\n${marks}\n`, "utf8");
-  return (bytes ? begun.update(bytes) : begun.update(lines, "utf8")).digest("hex");
+  return createHash("sha256").update(`${head}\n${marks}\n`, "utf8").update(lines, "utf8").digest("hex");
 }
 
 const MARK_BYTES = 4;
 
-/** Of lines, those that events have in common among them, that stand one after the other in `bytes`; to encode each anew would cost more than its mark. */
-function marksOf(lines: readonly string[], bytes: Buffer, isAscii: boolean): string {
+/** Of all lines, those that events have in common among them. */
+function marksOf(lines: readonly string[]): string {
   const marks = Buffer.allocUnsafe(lines.length * MARK_BYTES);
-  let [start, place] = [0, 0];
-  for (const line of lines) {
-    const end = start + (isAscii ? line.length : Buffer.byteLength(line));
-    place = marks.writeUInt32BE(crc32(bytes.subarray(start, end)), place);
-    start = end + 1;
-  }
+  let place = 0;
+  for (const line of lines) place = marks.writeUInt32BE(crc32(line), place);
   return marks.toString("hex");
 }
 
+/** It tells which line was altered and proves nothing: for that there is the hash. */
 export function markOf(line: string): string {
   return crc32(line)
     .toString(16)

@@ -11,15 +11,17 @@ const UUID_LENGTH = 36;
 
 /** As a UUID. A call whose caller names none is a trace of its own, named like the call. */
 export function traceIdOf(call: Call): string {
-  const { text } = call.input;
-  if (text.includes('trace_id"')) {
-    for (const place of PLACES) {
-      const named = decodeString(call.input.at(place));
-      if (named !== undefined && UUID.test(named)) return named.toLowerCase();
-    }
+  return named(call) ?? traceIdIn(call.origin.traceparent) ?? call.id.slice(0, UUID_LENGTH);
+}
+
+function named({ input }: Call): string | undefined {
+  // One look for all the names: few messages have any.
+  if (!input.text.includes("trace")) return undefined;
+  for (const place of PLACES) {
+    const id = decodeString(input.at(place));
+    if (id !== undefined && UUID.test(id)) return id.toLowerCase();
   }
-  const inMeta = text.includes('"traceparent"') ? decodeString(call.input.at(["_meta", "traceparent"])) : undefined;
-  return traceIdIn(inMeta ?? call.origin.traceparent) ?? call.id.slice(0, UUID_LENGTH);
+  return traceIdIn(decodeString(input.at(["_meta", "traceparent"])));
 }
 
 /** That of a `traceparent`, as a UUID; undefined where there is none. */

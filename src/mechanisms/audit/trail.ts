@@ -108,14 +108,14 @@ export class Trail implements AuditTrail {
   }
 
   /**
-   * As `noteEntry`, for many at once: `held` is released when the event outlives this process, before this turn of the event
-   * loop is over. Resolves after that.
+   * As `noteEntry`, for many at once: `held` is released when the event outlives this process, within a few turns of the
+   * event loop. Resolves after that.
    */
   noteThen(entry: Entry, held: Held): Promise<void> {
     return this.#turn.add(entry, held);
   }
 
-  /** Releases now what is held until the end of this turn. */
+  /** Releases now what is held. */
   flushTurn(): void {
     this.#turn.flush();
   }
