@@ -3,6 +3,7 @@ import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { wholeLines } from "../../../src/mechanisms/audit/index.ts";
 import { type Fleet, PROGRAM } from "../gateways.ts";
 
 const run = promisify(execFile);
@@ -44,7 +45,7 @@ async function readTrail(folder: string): Promise<TrailReading> {
   const events = readFileSync(file, "utf8")
     .split("\n")
     .filter((line) => line.startsWith('{"kind":"block"'))
-    .flatMap((line) => (JSON.parse(line) as { lines: string }).lines.split("\n"))
+    .flatMap((line) => wholeLines((JSON.parse(line) as { lines: string }).lines))
     .filter(Boolean)
     .map((line) => JSON.parse(line) as TrailEvent);
   return { isIntact, said, events };

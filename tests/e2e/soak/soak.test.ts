@@ -3,7 +3,7 @@
  * without a word. `SOAK_SEED=n` runs the same clients again.
  */
 import { expect, test } from "vitest";
-import { startGateway } from "../kit/gateway.ts";
+import { type RunningGateway, startGateway } from "../kit/gateway.ts";
 import type { Caller } from "./caller.ts";
 import { Caller2025 } from "./caller-2025.ts";
 import { Caller2026 } from "./caller-2026.ts";
@@ -78,6 +78,7 @@ test("10,000 calls with questions leave nothing behind when one client in ten va
   }
 
   await soak(WARM_UP_OF_EACH_ERA);
+  await refuseOnce(gateway);
   const before = { heap: await probe.heapBytes(), counts: await probe.heapCounts() };
   for (const { right, vanished } of await soak(CALLS_OF_EACH_ERA)) {
     expect(right + vanished).toBe(CALLS_OF_EACH_ERA);
@@ -88,6 +89,23 @@ test("10,000 calls with questions leave nothing behind when one client in ten va
   expect(gateway.program.stderr).not.toContain('"level":"error"');
   probe.close();
 });
+
+/** What a first refusal loads is no growth: it goes on record, for which the store is opened, and a checkpoint follows. */
+async function refuseOnce({ url, origin }: RunningGateway): Promise<void> {
+  const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+  const guess = { ...headers, "mcp-session-id": "00000000-0000-4000-8000-000000000000" };
+  const { status } = await fetch(url, {
+    method: "POST",
+    headers: guess,
+    body: '{"jsonrpc":"2.0","id":1,"method":"ping"}',
+  });
+  expect(status).toBe(404);
+  const checkpoints = async () => {
+    const response = await fetch(`${origin}/api/audit/verify`);
+    return ((await response.json()) as { checkpoints: number }).checkpoints;
+  };
+  await expect.poll(checkpoints, { timeout: SETTLE_MS, interval: 500 }).toBeGreaterThan(0);
+}
 
 type Made = { readonly right: number; readonly vanished: number };
 
