@@ -20,14 +20,24 @@ function describeServer(upstream: Upstream): string {
   return `[[servers]]\nid = "up"\nprefix = ""\n${where}\n`;
 }
 
+/** Where each kind keeps the code that it compiled: what others have run of the same build, as tests do, is none of its doing. */
+const keptCode = new Map<string, string>();
+
+function keptCodeOf(kind: string): string {
+  const directory = keptCode.get(kind) ?? makeTempDir();
+  keptCode.set(kind, directory);
+  return directory;
+}
+
 /** `config` is the whole isthmus.toml. */
-export async function startIsthmus(config: string): Promise<Running> {
+export async function startIsthmus(config: string, kind = ""): Promise<Running> {
   const directory = makeTempDir();
   const port = await findFreePort();
   const file = join(directory, "isthmus.toml");
   writeFileSync(file, config);
   const args = [PROGRAM, "up", "--config", file, "--listen", `127.0.0.1:${port}`];
-  return startCandidate({ command: process.execPath, args, port, directory });
+  const env = { NODE_COMPILE_CACHE: keptCodeOf(kind) };
+  return startCandidate({ command: process.execPath, args, port, directory, env });
 }
 
 function makeIsthmus(name: string, extra: () => string): Candidate {
@@ -36,7 +46,7 @@ function makeIsthmus(name: string, extra: () => string): Candidate {
     kind: "isthmus",
     upstreams: ["http", "stdio"],
     missing: isthmusMissing,
-    start: (upstream) => startIsthmus(`${describeServer(upstream)}\n${extra()}`),
+    start: (upstream) => startIsthmus(`${describeServer(upstream)}\n${extra()}`, name),
   };
 }
 
