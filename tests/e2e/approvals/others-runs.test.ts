@@ -29,13 +29,11 @@ const trail = new TrailWatch({
   secrets: () => Object.values(rig.tokens),
 });
 
-type Asked = { readonly inputRequests: object; readonly requestState: string };
-
 /** The round in which the user of `agent` is asked. */
 async function asked(args: object): Promise<{ params: object; requestState: string }> {
   const { result } = await rig.modernCall("plant.open", args, { capabilities: ELICITS, ...rig.as("agent") });
-  const { inputRequests, requestState } = result as unknown as Asked;
-  const [key = ""] = Object.keys(inputRequests);
+  const [key = ""] = Object.keys(Object(result?.inputRequests));
+  const requestState = String(result?.requestState);
   const inputResponses = { [key]: { action: "accept", content: { decision: "confirm" } } };
   return { params: { requestState, inputResponses }, requestState };
 }

@@ -106,11 +106,12 @@ const connectPython: Connect = async (url) => {
 
 /**
  * `forgets`: when the stream breaks off to which it came back, it asks again from where the first one broke off, and so gets
- * some of it twice. The answer is the same.
+ * some of it twice. The answer is the same. `hurries`: it drops a progress that it reads together with the answer.
  */
-export const CLIENTS: Readonly<Record<string, { readonly connect: Connect; readonly forgets?: boolean }>> = {
+type ClientKind = { readonly connect: Connect; readonly forgets?: boolean; readonly hurries?: boolean };
+export const CLIENTS: Readonly<Record<string, ClientKind>> = {
   "TypeScript SDK 1": { connect: connectSdkV1 },
   "TypeScript SDK 2": { connect: connectSdkV2 },
   "Python SDK": { connect: connectPython, forgets: true },
-  "mcp-remote": { connect: connectMcpRemote },
+  "mcp-remote": { connect: connectMcpRemote, hurries: true },
 };
