@@ -5,3 +5,9 @@ export interface EventFeed {
 }
 
 export type FeedEvent = { readonly type: string; readonly tenant: string; readonly json: string };
+
+/** What this process puts on the audit trail, once it is kept there: whole events, one a line of JSON, in MGP's words. */
+export interface TrailFeed {
+  /** Gives back how to stop. */
+  listen(hear: (lines: readonly string[]) => void): () => void;
+}

@@ -63,7 +63,7 @@ export {
 export type { Change, DeliveryChange, Policy, PolicyChange, PolicyEntry, PolicyRows } from "./change.ts";
 export { type Decision, EVIDENCE, type Evidence, isEnough } from "./decision.ts";
 export { ERROR_CODES, type ErrorCode, GatewayError } from "./error.ts";
-export type { EventFeed, FeedEvent } from "./event-feed.ts";
+export type { EventFeed, FeedEvent, TrailFeed } from "./event-feed.ts";
 export { armFaultPoints, faultPoint } from "./fault-point.ts";
 export { FlightTable } from "./flight-table.ts";
 export { headerLine } from "./header-line.ts";

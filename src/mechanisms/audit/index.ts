@@ -4,6 +4,7 @@ export { LiveCallFeed } from "./call-feed.ts";
 export { CallLines } from "./call-lines.ts";
 export { type CallOutcome, verdictOf } from "./call-outcome.ts";
 export { FileSink } from "./file-sink.ts";
+export { LiveSink } from "./live-sink.ts";
 export { NoteBudget } from "./note-budget.ts";
 export { noteRefusals } from "./refusal-notes.ts";
 export { wholeLines } from "./short-lines.ts";

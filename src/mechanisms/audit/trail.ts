@@ -172,7 +172,7 @@ export class Trail implements AuditTrail {
   }
 
   #kept(makeLines: () => string): void {
-    const { sinks } = this.#options;
+    const sinks = this.#options.sinks.filter(({ isWanted }) => isWanted !== false);
     if (sinks.length === 0) return;
     const lines = makeLines();
     for (const sink of sinks) sink.take(lines);

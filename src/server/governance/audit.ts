@@ -9,6 +9,7 @@ import {
   type EventFeed,
   type NoteRefusal,
   type Operation,
+  type TrailFeed,
 } from "../../contract/index.ts";
 import type { StageFactory } from "../../kernel/index.ts";
 import {
@@ -16,6 +17,7 @@ import {
   CallLines,
   FileSink,
   LiveCallFeed,
+  LiveSink,
   noteRefusals,
   passingSigner,
   type Signer,
@@ -44,6 +46,8 @@ export type GovernedAudit = {
   readonly trail: AuditTrail;
   /** Calls, as they begin and end here. */
   readonly calls: EventFeed;
+  /** What is on the trail, as soon as it is kept there. */
+  readonly kept: TrailFeed;
   /** The stage around these others: of what none of them judges, and nobody wants on record, it is no part. */
   around(others: readonly ((entry: Entry) => unknown)[]): StageFactory;
   operations(): Promise<readonly Operation[]>;
@@ -64,12 +68,13 @@ export function createAudit(ports: AuditPorts): GovernedAudit {
   const epoch = Date.now() - clock.now();
   const signer = lazySigner(() => signerFor(gateway.state, state));
   const webhook = audit.webhook && records && new AuditWebhook({ ...ports, records, ...revealed(audit.webhook) });
+  const kept = new LiveSink();
   const trail = new Trail({
     ...{ records, write, signer, log, meter, timers },
     folder: records && gateway.state !== undefined ? join(gateway.state, "audit") : undefined,
     maxBytes: audit.spoolBytes,
     keepMs: audit.keepMs,
-    sinks: sinksOf(ports),
+    sinks: [...sinksOf(ports), kept],
     ...(webhook && { beside: webhook.beside }),
     now: () => Math.floor(epoch + clock.now()),
   });
@@ -93,6 +98,7 @@ export function createAudit(ports: AuditPorts): GovernedAudit {
   return {
     trail,
     calls: feed,
+    kept,
     around: (others) => (entry) => {
       const isWanted = audit.plain === "all" || feed.isWatched || others.some((other) => other(entry) !== undefined);
       return isWanted ? stage.of(entry) : undefined;

@@ -12,6 +12,7 @@ import type {
   NoteRefusal,
   Operation,
   Principal,
+  TrailFeed,
 } from "../../contract/index.ts";
 import type { StageFactory } from "../../kernel/index.ts";
 import { LivePolicy, MemoryPolicy } from "../../mechanisms/access/index.ts";
@@ -73,6 +74,8 @@ export type Governance = {
   readonly releasing: readonly StageFactory[];
   /** What is done to all of this over HTTP: loaded when it is first asked for, and made once. */
   operations(): Promise<readonly Operation[]>;
+  /** What is on the trail, as soon as it is kept there. */
+  readonly kept: TrailFeed;
   /** A message was turned away before it became a call. */
   readonly refused: NoteRefusal;
   /** Another config is in force. */
@@ -140,6 +143,7 @@ export function createGovernance(ports: GovernancePorts): Governance {
     vault,
     releasing: [limits.stage, approvals.stage],
     operations: () => operations.get(),
+    kept: audit.kept,
     refused: audit.refused,
     serverChanged: audit.serverChanged,
     callLost: noteLost(told.trail, config.audit),
