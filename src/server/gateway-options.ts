@@ -1,6 +1,7 @@
 /** What each part of a gateway is told, made of its config and of what the gateway has. */
 import type { McpFrontConfig } from "../fronts/mcp/index.ts";
 import type { Arrangement } from "../kernel/index.ts";
+import { MGP_EXTENSIONS, type MgpExtension } from "../wire/mgp/index.ts";
 import type { Config, GatewayConfig, ServerConfig } from "./config/index.ts";
 import { type Ports, revealAll } from "./extensions.ts";
 import type { ServerSummary } from "./gateway.ts";
@@ -28,6 +29,11 @@ export function mountOptions({ segment, concurrency, timeoutMs, breaker }: Serve
 export function mgpOf({ servers }: Config, id: string): Pick<ServerSummary, "mgp"> {
   const mgp = servers.find((server) => server.id === id)?.mgp;
   return mgp === undefined ? {} : { mgp };
+}
+
+/** Where calls are not on record, there is nothing that an agent could hear of its own. */
+export function offeredOfMgp({ audit }: Config): readonly MgpExtension[] {
+  return MGP_EXTENSIONS.filter((extension) => extension !== "audit" || audit.plain === "all");
 }
 
 /** Without a key of the operator's or the cluster's, what was sealed opens only until this process ends. */

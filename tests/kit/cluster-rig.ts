@@ -1,7 +1,7 @@
 /** Several fronts in one process over one shared state, with a hop between them that needs no sockets. */
 import { randomUUID } from "node:crypto";
 import { GatewayError, type Hop, type HttpRequest, type HttpResponse, type Member } from "../../src/contract/index.ts";
-import type { McpFront, McpFrontConfig, McpPathKind } from "../../src/fronts/mcp/index.ts";
+import type { McpFront, McpFrontConfig, McpPathKind, McpPorts } from "../../src/fronts/mcp/index.ts";
 import { createSeal } from "../../src/mechanisms/vault/index.ts";
 import { createMemorySharedState } from "../../src/stores/memory/index.ts";
 import { FakeView, okProvider } from "./fake-catalog.ts";
@@ -146,6 +146,7 @@ type ClusterOptions = {
   view?: () => FakeView;
   idleMs?: number;
   outbox?: { maxItems: number; maxBytes: number };
+  mgp?: McpPorts["mgp"];
   /** Without a way between the processes: they follow each other. */
   hasNoHop?: boolean;
 };
@@ -181,7 +182,7 @@ export async function clusterRig(options: ClusterOptions = {}) {
   async function join() {
     const self: Member = { id: randomUUID(), address: options.hasNoHop ? "" : "127.0.0.1:1" };
     await memory.members.join(self, LEASE_MS);
-    const { config, idleMs, outbox } = options;
+    const { config, idleMs, outbox, mgp } = options;
     const rig = await mcpRig({
       time,
       keys,
@@ -189,6 +190,7 @@ export async function clusterRig(options: ClusterOptions = {}) {
       ...(config && { config }),
       ...(idleMs && { idleMs }),
       ...(outbox && { outbox }),
+      ...(mgp && { mgp }),
       cluster: { state, member: () => self.id, leaseMs: LEASE_MS, ...(!options.hasNoHop && { hop: hops.hop(self) }) },
     });
     const node: Node = { front: rig.front, isDead: false, passing: new Set() };

@@ -8,9 +8,11 @@ import {
   jsonText,
   type Keys,
   type LostAnswer,
+  type Principal,
   payload,
+  type RefusedMessage,
 } from "../../src/contract/index.ts";
-import { createMcpFront, type FrontCluster, type McpFrontConfig } from "../../src/fronts/mcp/index.ts";
+import { createMcpFront, type FrontCluster, type McpFrontConfig, type McpPorts } from "../../src/fronts/mcp/index.ts";
 import { KeptTasks } from "../../src/mechanisms/runs/index.ts";
 import { createSessions } from "../../src/mechanisms/sessions/index.ts";
 import { createSeal } from "../../src/mechanisms/vault/index.ts";
@@ -120,6 +122,9 @@ export async function mcpRig(
     time?: ManualTime;
     cluster?: FrontCluster;
     outbox?: { maxItems: number; maxBytes: number };
+    mgp?: McpPorts["mgp"];
+    /** Who sends what; unset: the local user. */
+    principal?: (request: HttpRequest) => Principal;
   } = {},
 ) {
   const time = options.time ?? new ManualTime();
@@ -143,6 +148,7 @@ export async function mcpRig(
   const keys = options.keys ?? createSeal();
   const tasks = new KeptTasks({ clock, timers, meter });
   const lost: LostAnswer[] = [];
+  const refused: RefusedMessage[] = [];
   const front = createMcpFront({
     onLost: (one) => lost.push(one),
     catalog,
@@ -156,8 +162,11 @@ export async function mcpRig(
     keys,
     config,
     ...(cluster && { cluster }),
+    ...(options.mgp && { mgp: options.mgp }),
+    refused: (one) => refused.push(one),
   });
   function onRequest(incoming: HttpRequest, response: HttpResponse): void {
+    if (options.principal) incoming.principal = options.principal(incoming);
     const path = incoming.url.split("?")[0] ?? "";
     const kind = path.endsWith("/sse") ? "sse" : path.endsWith("/messages") ? "messages" : "mcp";
     front.handle(incoming, response, path.split("/").length > 2 ? (path.split("/")[1] ?? "") : "", kind);
@@ -214,6 +223,7 @@ export async function mcpRig(
     tasks,
     front,
     lost,
+    refused,
     port,
     connections: () => listener.connections,
     open,

@@ -16,6 +16,8 @@ import type {
 } from "../../contract/index.ts";
 import type { KeptTasks } from "../../mechanisms/runs/index.ts";
 import type { SessionRegistry, Voice } from "../../mechanisms/sessions/index.ts";
+import type { AuditListeners } from "./mgp/audit-listeners.ts";
+import type { MgpPorts } from "./mgp/mgp-ports.ts";
 
 export type McpFrontConfig = {
   /** auto: a request without session id is served as ephemeral; stateful: it is refused. */
@@ -49,6 +51,8 @@ export type McpPorts = {
   readonly keys: Keys;
   /** Where calls that wait are approved. */
   readonly confirmations?: Confirmations;
+  /** Absent: nobody is spoken to in MGP. */
+  readonly mgp?: MgpPorts;
   /** Hears of what was turned away before it became a call. */
   readonly refused?: NoteRefusal;
   /** Header lines that tell a caller which scopes it lacks for a call; "" where that is not what it lacks. */
@@ -73,6 +77,7 @@ export type FrontCluster = {
 export type FrontContext = McpPorts & {
   readonly config: McpFrontConfig;
   readonly voice: Voice;
+  readonly auditListeners: AuditListeners;
   /** Who holds what waits in this process. */
   readonly holder: () => string;
   /** Catalogs that were waited for once without a session: what everybody sees there is ready. */

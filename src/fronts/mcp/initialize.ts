@@ -4,6 +4,7 @@ import {
   GatewayError,
   JsonFault,
   jsonText,
+  type Payload,
   type Principal,
   payload,
   type View,
@@ -12,6 +13,7 @@ import type { Session } from "../../mechanisms/sessions/index.ts";
 import { answerText, errorText, type Message } from "../../wire/jsonrpc/index.ts";
 import { TASKS_EXTENSION } from "../../wire/mcp/2026-07-28/index.ts";
 import { LATEST_REVISION, revisionOf } from "../../wire/mcp/index.ts";
+import { answerMgp } from "../../wire/mgp/index.ts";
 import { canBeAsked } from "./asks.ts";
 import { canMakeTasks, capabilitiesText, instructionsOf } from "./capabilities.ts";
 import type { FrontContext } from "./front-context.ts";
@@ -19,7 +21,9 @@ import { ambiguousAnswer, errorAnswer } from "./mcp-errors.ts";
 import type { Outlet } from "./outlet.ts";
 
 // Views never change, so what is said about one is said once.
-const ABOUT = new WeakMap<View, string>();
+const ABOUT = new WeakMap<View, About>();
+
+type About = { readonly capabilities: Payload; readonly rest: string };
 
 /** Every session keeps what its client said of itself as long as it lives. */
 const MAX_DECLARED_BYTES = 64 * 1024;
@@ -61,8 +65,9 @@ export async function initialize(
   if (front.sessions.isShared && !(await keepSession(front, session, message, outlet))) return;
   await front.catalog.enter(catalog, session);
   session.isEntered = true;
+  front.auditListeners.add(session);
   outlet.opened(session);
-  const about = aboutText(front, front.catalog.view(catalog, principal, session));
+  const about = aboutText(front, session, front.catalog.view(catalog, principal, session));
   outlet.answer(answerText(message.id, "result", payload(`{"protocolVersion":${jsonText(version)},${about}}`)));
 }
 
@@ -96,15 +101,19 @@ function openSession(
   });
 }
 
-function aboutText(front: FrontContext, view: View): string {
-  const known = ABOUT.get(view);
-  if (known !== undefined) return known;
+function aboutText(front: FrontContext, { capabilities }: Session, view: View): string {
+  const about = ABOUT.get(view) ?? aboutOf(front, view);
+  ABOUT.set(view, about);
+  const told = front.mgp ? answerMgp(about.capabilities, capabilities, front.mgp.offered()) : about.capabilities;
+  return `"capabilities":${told.text},${about.rest}`;
+}
+
+function aboutOf(front: FrontContext, view: View): About {
   const instructions = instructionsOf(view);
-  const text =
-    `"capabilities":${servedCapabilities(view)},"serverInfo":${jsonText(front.config.serverInfo)}` +
+  const rest =
+    `"serverInfo":${jsonText(front.config.serverInfo)}` +
     (instructions === undefined ? "" : `,"instructions":${jsonText(instructions)}`);
-  ABOUT.set(view, text);
-  return text;
+  return { capabilities: payload(servedCapabilities(view)), rest };
 }
 
 /** What the servers declare, with tasks in the words of this era. */

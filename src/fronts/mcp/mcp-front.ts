@@ -4,6 +4,7 @@ import type { HttpRequest, HttpResponse } from "../../contract/index.ts";
 import type { FrontContext, McpFrontConfig, McpPorts } from "./front-context.ts";
 import { createHttpTransport } from "./http/http-transport.ts";
 import { handleConfirm } from "./mcpax/confirm-http.ts";
+import { AuditListeners } from "./mgp/audit-listeners.ts";
 import { createModern } from "./modern/create-modern.ts";
 import { createSseTransport } from "./sse/sse-transport.ts";
 import { type StdioOptions, type StdioServing, serveStdio } from "./stdio/stdio-transport.ts";
@@ -31,10 +32,12 @@ export interface McpFront {
 
 export function createMcpFront(options: McpPorts & { readonly config: McpFrontConfig }): McpFront {
   const alone = randomUUID();
+  const auditListeners = new AuditListeners(options.mgp, options.sessions);
   const front: FrontContext = {
     ...options,
+    auditListeners,
     holder: options.cluster?.member ?? (() => alone),
-    voice: createVoice(options.catalog),
+    voice: createVoice(options.catalog, (session) => auditListeners.remove(session)),
     readyCatalogs: new Set(),
   };
   const modern = createModern(front);
@@ -65,6 +68,7 @@ export function createMcpFront(options: McpPorts & { readonly config: McpFrontCo
     close() {
       modern.listeners.close();
       modern.rounds.close();
+      auditListeners.close();
       http.close();
       sse.close();
       for (const served of serving) served.close();

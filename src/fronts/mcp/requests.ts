@@ -17,6 +17,7 @@ import type { FrontContext } from "./front-context.ts";
 import { answerList } from "./lists.ts";
 import { ambiguousAnswer, errorAnswer } from "./mcp-errors.ts";
 import { answerConfirm, CONFIRM_METHOD } from "./mcpax/confirm.ts";
+import { ACCESS_METHODS, answerAccess, isAccessRequest } from "./mgp/access-methods.ts";
 import { startTool } from "./task-calls.ts";
 import { listTasks } from "./task-list.ts";
 import { callTask } from "./tasks.ts";
@@ -50,6 +51,7 @@ const OWN_WORDS: ReadonlySet<string> = new Set([
   "server/discover",
   "subscriptions/listen",
   CONFIRM_METHOD,
+  ...ACCESS_METHODS,
 ]);
 
 /** Answers a request of an open session, at once or when its call has ended. */
@@ -72,7 +74,7 @@ function dispatch(front: FrontContext, exchange: Exchange): void {
     }
     const isKnown = revisionOf(exchange.session.protocol)?.methods.has(method) === true;
     const handler = isKnown ? HANDLERS.get(method) : undefined;
-    const done = handler ? handler(front, exchange) : callUnknown(front, exchange);
+    const done = handler ? handler(front, exchange) : (access(front, exchange) ?? callUnknown(front, exchange));
     if (done) done.catch((error) => fail(front, exchange, error));
   } catch (error) {
     fail(front, exchange, error);
@@ -82,6 +84,16 @@ function dispatch(front: FrontContext, exchange: Exchange): void {
 async function confirm(front: FrontContext, confirmations: Confirmations, exchange: Exchange): Promise<void> {
   const onUnusable = () => noteRefused(front, exchange, "confirm", CONFIRM_METHOD);
   exchange.outlet.answer(await answerConfirm({ confirmations, onUnusable }, exchange));
+}
+
+/** Undefined: it is no method of MGP's, or none that this client has agreed on with us. */
+function access(front: FrontContext, exchange: Exchange): Promise<void> | undefined {
+  const { mgp } = front;
+  const { principal, message, outlet, session } = exchange;
+  const request = { principal, message, capabilities: session.capabilities };
+  if (!mgp || !isAccessRequest(mgp, request)) return undefined;
+  const onForbidden = () => noteRefused(front, exchange, "role", message.method);
+  return answerAccess(mgp, request, { onForbidden }).then((text) => outlet.answer(text));
 }
 
 function fail(front: FrontContext, exchange: Exchange, cause: unknown): void {

@@ -17,7 +17,8 @@ import { passesLevel } from "./log-level.ts";
 
 const NOTHING: readonly OutboxItem[] = [];
 
-export function createVoice(catalog: Catalog): Voice {
+/** `onEnded`: hears of every session that is over here. */
+export function createVoice(catalog: Catalog, onEnded: (session: Session) => void = () => undefined): Voice {
   /** Whether what the session was last told about this kind is out of date. Remembers what it is told now. */
   function hasChanged(session: Session, kind: ListedKind, from: string): boolean {
     const view = catalog.view(session.catalog, session.principal, session);
@@ -55,7 +56,10 @@ export function createVoice(catalog: Catalog): Voice {
       return asked && askText(id, asked);
     },
     withdrawal: (id) => notificationText("notifications/cancelled", payload(`{"requestId":${id}}`)),
-    ended: (session, reason) => catalog.leave(session, reason),
+    ended(session, reason) {
+      onEnded(session);
+      catalog.leave(session, reason);
+    },
   };
 }
 

@@ -89,6 +89,7 @@ function rebuildingOf(front: FrontContext): Rebuilding {
       session.isEntered = true;
     },
     entered(session) {
+      front.auditListeners.add(session);
       const { catalog, logLevel } = session;
       if (logLevel !== undefined) {
         front.catalog.notify(catalog, session, "logging/setLevel", payload(jsonText({ level: logLevel })));

@@ -2,6 +2,7 @@
 import { jsonText, payload, type View } from "../../../contract/index.ts";
 import { answerText } from "../../../wire/jsonrpc/index.ts";
 import { TASKS_EXTENSION } from "../../../wire/mcp/2026-07-28/index.ts";
+import { answerMgp, type MgpExtension } from "../../../wire/mgp/index.ts";
 import { canMakeTasks, capabilitiesText, instructionsOf } from "../capabilities.ts";
 import type { FrontContext } from "../front-context.ts";
 import type { ModernExchange } from "./exchange.ts";
@@ -11,15 +12,23 @@ import { ownResult } from "./results.ts";
 // Views never change, so what is said about one is said once.
 const ABOUT = new WeakMap<View, string>();
 
+/** What of MGP works without a session: events of the trail have nowhere to go. */
+const SESSIONLESS: readonly MgpExtension[] = ["access_control"];
+
 /** Waits, for a bounded time, until what everybody sees is there. */
 export async function discover(front: FrontContext, exchange: ModernExchange): Promise<void> {
-  const { catalog, principal, message, outlet } = exchange;
+  const { catalog, principal, message, outlet, profile } = exchange;
   if (!front.readyCatalogs.has(catalog)) {
     await front.catalog.enter(catalog);
     front.readyCatalogs.add(catalog);
   }
   const view = front.catalog.view(catalog, principal);
-  outlet.answer(answerText(message.id, "result", payload(aboutText(front, view))));
+  const about = payload(aboutText(front, view));
+  const offered = front.mgp?.offered().filter((extension) => SESSIONLESS.includes(extension)) ?? [];
+  const capabilities = payload(about.at(["capabilities"]) ?? "{}");
+  const told = answerMgp(capabilities, profile, offered);
+  const answer = told === capabilities ? about : about.splice(["capabilities"], told.text);
+  outlet.answer(answerText(message.id, "result", answer));
 }
 
 function aboutText(front: FrontContext, view: View): string {

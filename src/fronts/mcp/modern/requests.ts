@@ -7,6 +7,7 @@ import { CALL_ROUTES, LATEST_REVISION, LIST_ROUTES } from "../../../wire/mcp/ind
 import { noteRefused } from "../calls.ts";
 import { ambiguousAnswer, errorAnswer } from "../mcp-errors.ts";
 import { answerConfirm, CONFIRM_METHOD } from "../mcpax/confirm.ts";
+import { ACCESS_METHODS, answerAccess, isAccessRequest } from "../mgp/access-methods.ts";
 import type { Posted } from "../posted.ts";
 import { answerError, callCompletion, callPrimitive, callUnknown } from "./calls.ts";
 import { discover } from "./discover.ts";
@@ -89,6 +90,7 @@ function dispatch(context: ModernContext, exchange: ModernExchange, isPeer: bool
   if (isTaskMethod(method)) {
     return void handleTask(context.front, exchange)?.catch((error) => fail(context, exchange, error));
   }
+  if (ACCESS_METHODS.includes(method)) return access(context, exchange);
   // A method that an earlier revision had is gone; one that none has may be a server's own.
   if (!HANDLERS.has(method) && LATEST_REVISION.methods.has(method)) return answerError(exchange, unknownMethod(method));
   const session = context.profiles.session(catalog, { principal, isPeer }, profile);
@@ -105,6 +107,18 @@ function serve(context: ModernContext, exchange: ModernExchange, session: Sessio
   if (outlet.isGone) outlet.drop();
   else if (handler) handler(context, exchange, session);
   else if (!callUnknown(context, exchange, session)) refuseMethod(context, exchange);
+}
+
+function access(context: ModernContext, exchange: ModernExchange): void {
+  const { front } = context;
+  const { mgp } = front;
+  const { principal, message, outlet, profile } = exchange;
+  const request = { principal, message, capabilities: profile };
+  if (!mgp || !isAccessRequest(mgp, request)) return refuseMethod(context, exchange);
+  const onForbidden = () => noteRefused(front, exchange, "role", message.method);
+  answerAccess(mgp, request, { onForbidden, dress: (result) => ownResult(front, result, "plain") })
+    .then((text) => outlet.answer(text))
+    .catch((error) => fail(context, exchange, error));
 }
 
 function refuseMethod({ front }: ModernContext, exchange: ModernExchange): void {

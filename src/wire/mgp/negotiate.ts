@@ -1,0 +1,96 @@
+/** Who speaks MGP with us, and which parts of it. A pure function of what a client declares and what is offered. */
+import { JsonFault, jsonText, type Payload } from "../../contract/index.ts";
+
+const MGP_VERSION = "0.3.0";
+
+/** Where MGP is declared, in the order in which it is looked for: some SDKs let only one of them through. */
+const PLACES = [
+  ["mgp"],
+  ["experimental", "mgp"],
+  ["extensions", "dev.cloto/mgp"],
+] as const satisfies readonly (readonly string[])[];
+
+type Place = (typeof PLACES)[number];
+
+export const MGP_EXTENSIONS = ["access_control", "audit"] as const;
+export type MgpExtension = (typeof MGP_EXTENSIONS)[number];
+
+/** What a client said: the extensions it named, known to us or not, and everywhere it said so. */
+type Declaration = { readonly extensions: readonly string[]; readonly places: readonly Place[] };
+
+/** Capabilities that are equal are one and the same payload. */
+const DECLARED = new WeakMap<Payload, { readonly declaration: Declaration | undefined }>();
+
+/** The extensions that are in force with a client of these capabilities; undefined: it does not speak MGP. */
+export function negotiate(
+  capabilities: Payload,
+  offered: readonly MgpExtension[],
+): readonly MgpExtension[] | undefined {
+  const declaration = declarationOf(capabilities);
+  return declaration && offered.filter((extension) => declaration.extensions.includes(extension));
+}
+
+/** The capabilities that a client is told, with our answer to what it declared: nothing of MGP for one that said nothing. */
+export function answerMgp(told: Payload, capabilities: Payload, offered: readonly MgpExtension[]): Payload {
+  const extensions = negotiate(capabilities, offered);
+  if (!extensions) return told;
+  const answer = jsonText({ version: MGP_VERSION, extensions });
+  const { places = [] } = declarationOf(capabilities) ?? {};
+  const answered = new Set<Place>([PLACES[0], ...places]);
+  return [...answered].reduce((all, place) => all.splice(place, answer), told);
+}
+
+/** What a server behind us declares of MGP is between it and us. */
+export function withoutMgp(capabilities: Payload): Payload {
+  if (!MENTIONED.test(capabilities.text)) return capabilities;
+  return PLACES.reduce((all, place) => (all.at(place) === undefined ? all : withoutPlace(all, place)), capabilities);
+}
+
+/** Keys may be written with escapes. */
+const MENTIONED = /mgp"|\\/;
+
+function withoutPlace(capabilities: Payload, place: Place): Payload {
+  const [parent] = place;
+  const rest = capabilities.splice(place);
+  return place.length > 1 && /^\{\s*\}$/.test(rest.at([parent]) ?? "") ? rest.splice([parent]) : rest;
+}
+
+function declarationOf(capabilities: Payload): Declaration | undefined {
+  const known = DECLARED.get(capabilities);
+  if (known) return known.declaration;
+  const declaration = readDeclaration(capabilities);
+  DECLARED.set(capabilities, { declaration });
+  return declaration;
+}
+
+/** The first place decides. What has no version that we can speak to, or no list, is no declaration. */
+function readDeclaration(capabilities: Payload): Declaration | undefined {
+  if (!MENTIONED.test(capabilities.text)) return undefined;
+  try {
+    const all = capabilities.value();
+    const places = PLACES.filter((place) => valueAt(all, place) !== undefined);
+    const [first] = places;
+    const { version, extensions } = Object(first && valueAt(all, first)) as Record<string, unknown>;
+    if (typeof version !== "string" || !VERSIONS.test(version) || !isNames(extensions)) return undefined;
+    return { extensions, places };
+  } catch (error) {
+    // A repeated key: two readers would see two different declarations, so it declares nothing.
+    if (error instanceof JsonFault) return undefined;
+    throw error;
+  }
+}
+
+/** Semantic versions of our major number: what differs between them is said in extensions. */
+const VERSIONS = /^0\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$/;
+
+function isNames(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((name) => typeof name === "string");
+}
+
+function valueAt(value: unknown, path: readonly string[]): unknown {
+  return path.reduce(
+    (part, key) =>
+      typeof part === "object" && part !== null && Object.hasOwn(part, key) ? Reflect.get(part, key) : undefined,
+    value,
+  );
+}
