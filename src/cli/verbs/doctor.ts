@@ -14,7 +14,8 @@ import { outputWidth, print, printJson } from "../output/console.ts";
 
 export type DoctorOptions = { readonly config?: string; readonly timeout: string; readonly json?: boolean };
 
-const OLDEST_NODE = 22;
+/** As `engines` of package.json has it. */
+const OLDEST_NODE = "22.12";
 /** How many servers are tried at once. */
 const AT_ONCE = 4;
 
@@ -38,8 +39,8 @@ export async function doctor(options: DoctorOptions): Promise<void> {
 
 type Tell = (...found: Finding[]) => void;
 
-function checkNode(version: string): Finding {
-  if (Number.parseInt(version, 10) >= OLDEST_NODE) return ok("node", version);
+export function checkNode(version: string): Finding {
+  if (version.localeCompare(OLDEST_NODE, "en", { numeric: true }) >= 0) return ok("node", version);
   return problem("node", version, `install Node ${OLDEST_NODE} or newer`);
 }
 
