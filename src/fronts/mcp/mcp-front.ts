@@ -32,7 +32,7 @@ export interface McpFront {
 
 export function createMcpFront(options: McpPorts & { readonly config: McpFrontConfig }): McpFront {
   const alone = randomUUID();
-  const auditListeners = new AuditListeners(options.mgp, options.sessions);
+  const auditListeners = new AuditListeners(options.mgp);
   const front: FrontContext = {
     ...options,
     auditListeners,

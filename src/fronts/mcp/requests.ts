@@ -45,14 +45,10 @@ const HANDLERS: ReadonlyMap<string, Handler> = new Map<string, Handler>([
   ["tools/call", (front, exchange) => callPrimitive(front, exchange, TOOL_ROUTE, startTool)],
 ]);
 
-/** Words of the gateway itself in other revisions: never relayed, or a server behind us would speak for us. */
-const OWN_WORDS: ReadonlySet<string> = new Set([
-  "initialize",
-  "server/discover",
-  "subscriptions/listen",
-  CONFIRM_METHOD,
-  ...ACCESS_METHODS,
-]);
+/** Words of the gateway itself in other revisions: clients find out by them what we speak. */
+const OTHER_WORDS: ReadonlySet<string> = new Set(["initialize", "server/discover", "subscriptions/listen"]);
+/** Never relayed, or a server behind us would speak for us. */
+const OWN_WORDS: ReadonlySet<string> = new Set([...OTHER_WORDS, CONFIRM_METHOD, ...ACCESS_METHODS]);
 
 /** Answers a request of an open session, at once or when its call has ended. */
 export function handleRequest(front: FrontContext, exchange: Exchange): void {
@@ -140,6 +136,6 @@ function callUnknown(front: FrontContext, exchange: Exchange): void {
   const canRelay = view.providers.length === 1 && only && !view.isPartial && !OWN_WORDS.has(message.method);
   const entry = canRelay ? view.raw(only.id, message.method) : undefined;
   if (entry) return void startCall(front, exchange, { entry, verb: "raw", input: message.body });
-  if (!OWN_WORDS.has(message.method)) noteRefused(front, exchange, "method", message.method);
+  if (!OTHER_WORDS.has(message.method)) noteRefused(front, exchange, "method", message.method);
   outlet.answer(errorText(message.id, { code: -32601, message: `Method not found: ${message.method}` }));
 }

@@ -3,6 +3,7 @@ export type { AuditSink } from "./audit-sink.ts";
 export { LiveCallFeed } from "./call-feed.ts";
 export { CallLines } from "./call-lines.ts";
 export { type CallOutcome, verdictOf } from "./call-outcome.ts";
+export { type KeptEvent, readEvent } from "./event-line.ts";
 export { FileSink } from "./file-sink.ts";
 export { LiveSink } from "./live-sink.ts";
 export { NoteBudget } from "./note-budget.ts";

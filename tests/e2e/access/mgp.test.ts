@@ -2,7 +2,7 @@ import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { TrailWatch } from "../../kit/attack-trace.ts";
 import { modern } from "../../kit/modern-client.ts";
-import { post, type RpcMessage, toolCall } from "../kit/rpc.ts";
+import { openSession, post, type RpcMessage, toolCall } from "../kit/rpc.ts";
 import { partPath } from "../real-parts/part.ts";
 import { GRANT, isAnswered, Rig } from "./access-rig.ts";
 
@@ -161,6 +161,9 @@ describe("MGP clients of a gateway with tokens", () => {
     const bare = () =>
       post(`${rig.origin}/mcp`, JSON.parse(String(order.body)), { ...rig.as("bob"), ...order.headers });
     expect((await trail.attack(bare, unknown)).messages[0]?.error?.code).toBe(-32601);
+    const plain = { ...rig.as("bob"), ...(await openSession(`${rig.origin}/mcp`, {}, rig.as("bob"))) };
+    const inSession = () => post(`${rig.origin}/mcp`, { id: 9, method: "mgp/access/grant", params: own }, plain);
+    expect((await trail.attack(inSession, unknown)).messages[0]?.error?.code).toBe(-32601);
     expect(isAnswered(await rig.call("bob", "files.show"))).toBe(false);
   });
 

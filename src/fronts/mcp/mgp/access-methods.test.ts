@@ -120,7 +120,9 @@ describe("the access methods", () => {
         code: -32601,
         message: "Method not found: mgp/access/grant",
       });
+      expect(rig.refused.at(-1)).toMatchObject({ reason: "method", name: "mgp/access/grant" });
     }
+    expect(rig.refused).toHaveLength(3);
     expect(rig.asked()).toBe(0);
     expect(rig.runs.started).toEqual([]);
   });

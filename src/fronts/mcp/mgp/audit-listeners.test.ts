@@ -72,6 +72,31 @@ describe("sessions that agreed on audit", () => {
     expect(await stream.message(0)).toMatchObject({ params: { details: { id: "last" } } });
   });
 
+  test("hear while they listen: nothing is kept for a client without a stream, and what is no event is passed over", async () => {
+    await using rig = await start();
+    const { session, stream } = await rig.listen("ann");
+    stream.close();
+    const open = () => rig.sessions.find(session["mcp-session-id"], PEOPLE.ann)?.outbox?.isOpen;
+    await until(() => open() === false);
+    rig.trail.take(event("ann", { id: "missed" }));
+    const again = await rig.open({ method: "GET", headers: session });
+    await until(() => open() === true);
+    rig.trail.take(["no event", "{}", event("ann", { id: "heard" })].join("\n"));
+    expect(await again.message(0)).toMatchObject({ params: { details: { id: "heard" } } });
+  });
+
+  test("are not more of one caller than a few: the newest hear", async () => {
+    await using rig = await start();
+    const { stream: other } = await rig.listen("bob");
+    const first = await rig.listen("ann");
+    for (let more = 0; more < 32; more++) await rig.listen("ann");
+    const { stream: last } = await rig.listen("ann");
+    rig.trail.take([event("ann"), event("bob")].join("\n"));
+    expect(await last.message(0)).toMatchObject({ params: { actor: { id: "ann" } } });
+    expect(await other.message(0)).toMatchObject({ params: { actor: { id: "bob" } } });
+    expect(first.stream.events.filter(({ data }) => data !== "")).toEqual([]);
+  });
+
   test("are listened for only as long as there is one", async () => {
     await using rig = await start();
     expect(rig.trail.isWanted).toBe(false);
