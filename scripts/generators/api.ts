@@ -24,7 +24,7 @@ async function pages(): Promise<readonly Page[]> {
       `${REFERENCE}/api.md`,
       "# API",
       `${info.description} A running gateway describes all of it as OpenAPI 3.1 at \`/openapi.json\`.`,
-      "Bodies are JSON. Errors are `application/problem+json` (RFC 9457), with the codes of [errors](errors.md) and, where the input is wrong, `problems` that say what is wrong where. Answers carry an `ETag`; a change with `If-Match` is refused with 412 where it is another one by now.",
+      "Bodies are JSON, or YAML. Errors are `application/problem+json` (RFC 9457), with the codes of [errors](errors.md) and, where the input is wrong, `problems` that say what is wrong where. Answers carry an `ETag`; a change of policy, limits, servers or catalogs with `If-Match` is refused with 412 where it is another one by now.",
       ...sections,
     ),
   ];
