@@ -142,7 +142,10 @@ export function createGateway(initial: Config, { log, env, state }: GatewayOptio
       following: () => followed,
       member: () => cluster?.member() ?? "",
       channel: isAlone ? undefined : state?.shared.channel,
-      dropStreams: (isMeant) => admin.present?.drop(isMeant),
+      dropStreams: (isMeant) => {
+        admin.present?.drop(isMeant);
+        front.drop(isMeant);
+      },
     },
   });
   const limited = ledger && { ...ledger, limits: governance.limits.ledger };

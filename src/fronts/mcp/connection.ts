@@ -28,7 +28,12 @@ export type ConnectionOptions = {
   readonly write: (text: string) => boolean;
   /** The last answer that was waited for is out. */
   readonly onQuiet?: () => void;
+  /** The session was ended, and with it what the line is for. Unset: the line goes on, as it was before `initialize`. */
+  readonly onEnded?: () => void;
 };
+
+/** A message that came while `initialize` was being answered. */
+type Held = { readonly message: Message; readonly principal: Principal };
 
 /** Waits for room on the line. */
 type Blocked = { resume(): void };
@@ -40,14 +45,15 @@ export class Connection implements OutboxWriter {
   readonly #blocked = new Set<Blocked>();
   readonly #modernLine: ModernLine | undefined;
   #session: Session | undefined;
-  /** Messages that came while `initialize` was being answered. */
-  #held: Message[] | undefined;
+  #principal: Principal;
+  #held: Held[] | undefined;
   #waiting = 0;
   #isClosed = false;
 
   constructor(front: FrontContext, options: ConnectionOptions) {
     this.#front = front;
     this.#options = options;
+    this.#principal = options.principal;
     if (options.modern) this.#modernLine = new ModernLine(options.modern, options, this);
   }
 
@@ -56,7 +62,14 @@ export class Connection implements OutboxWriter {
     return this.#waiting === 0;
   }
 
-  receive(text: string): void {
+  /** Whose line it is, as proved last. */
+  get principal(): Principal {
+    return this.#principal;
+  }
+
+  /** `principal`: who sent it, as proved with this very message, where messages prove that. */
+  receive(text: string, principal = this.#principal): void {
+    this.#principal = principal;
     if (isBatch(text)) this.#orRefuse(() => this.#batch(text));
     else this.#orRefuse(() => this.#take(skimMessage(text)));
   }
@@ -75,7 +88,7 @@ export class Connection implements OutboxWriter {
       if (!(error instanceof MessageFault)) throw error;
       const reason = error.code === -32700 ? "parse" : "message";
       this.#front.meter.count("isthmus_refused_total", reason);
-      noteRefused(this.#front, this.#options, reason, "");
+      noteRefused(this.#front, { principal: this.#principal, address: this.#options.address }, reason, "");
       this.write(errorText(error.id, { code: error.code, message: error.message }));
     }
   }
@@ -83,15 +96,16 @@ export class Connection implements OutboxWriter {
   #take(message: Message): void {
     if (this.#isClosed) return;
     if (message.kind === "request") this.#waiting++;
-    if (this.#held) this.#held.push(message);
-    else this.#handle(message);
+    if (this.#held) this.#held.push({ message, principal: this.#principal });
+    else this.#handle(message, this.#principal);
   }
 
-  #handle(message: Message): void {
+  #handle(message: Message, principal: Principal): void {
     if (this.#modernLine?.take(message)) return;
-    if (message.kind === "request" && message.method === "initialize") return this.#initialize(message);
-    const { principal, catalog } = this.#options;
-    const session = this.#session ?? ephemeralSession(this.#front, principal, catalog, ASSUMED_REVISION.version);
+    if (message.kind === "request" && message.method === "initialize") return this.#initialize(message, principal);
+    this.end();
+    if (this.#isClosed) return;
+    const session = this.#sessionOf(principal);
     if (message.kind === "request") {
       const outlet = new LineOutlet(this);
       if (message.method !== "ping") this.#listen();
@@ -105,6 +119,13 @@ export class Connection implements OutboxWriter {
     }
   }
 
+  #sessionOf(principal: Principal): Session {
+    const session = this.#session;
+    if (!session) return ephemeralSession(this.#front, principal, this.#options.catalog, ASSUMED_REVISION.version);
+    if (session.principal !== principal) session.principal = principal;
+    return session;
+  }
+
   /** From its first word after `initialize` on, the client can be spoken to. */
   #listen(): void {
     if (!this.#session) return;
@@ -112,9 +133,9 @@ export class Connection implements OutboxWriter {
     if (!outbox.isOpen) outbox.open(this);
   }
 
-  #initialize(message: Message): void {
+  #initialize(message: Message, principal: Principal): void {
     this.#held = [];
-    initialize(this.#front, this.#options, message, new LineOutlet(this))
+    initialize(this.#front, { principal, catalog: this.#options.catalog }, message, new LineOutlet(this))
       .catch((cause) => {
         this.#front.log.error("initialize failed inside the gateway", { cause });
         this.answered(errorText(message.id, { code: -32603, message: "The gateway failed." }));
@@ -126,15 +147,20 @@ export class Connection implements OutboxWriter {
   #release(): void {
     const held = this.#held ?? [];
     this.#held = undefined;
-    while (held.length > 0 && !this.#held) this.#handle(held.shift() as Message);
+    while (held.length > 0 && !this.#held) {
+      const { message, principal } = held.shift() as Held;
+      this.#handle(message, principal);
+    }
     if (held.length > 0) this.#held = held;
   }
 
   /** A second `initialize` on the same line starts over. */
   opened(session: Session): void {
-    if (this.#session) this.#front.sessions.end(this.#session, "the client initialized again");
+    const former = this.#session;
     this.#session = session;
+    if (former) this.#front.sessions.end(former, "the client initialized again");
     if (this.#isClosed) this.#front.sessions.end(session);
+    else this.end();
   }
 
   write(text: string): boolean {
@@ -162,7 +188,12 @@ export class Connection implements OutboxWriter {
     }
   }
 
-  end(): void {}
+  /** If the session is over, the line goes on without one, or is over, too. */
+  end(): void {
+    if (this.#session?.isEnded !== true) return;
+    this.#session = undefined;
+    this.#options.onEnded?.();
+  }
 
   /** The client says no more: what would go on for ever ends. */
   hangUp(): void {

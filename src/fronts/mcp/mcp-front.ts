@@ -1,6 +1,6 @@
 /** MCP for clients, 2024-11-05 to 2026-07-28, on every transport it has. The server owns the socket and routes paths. */
 import { randomUUID } from "node:crypto";
-import type { HttpRequest, HttpResponse } from "../../contract/index.ts";
+import type { HttpRequest, HttpResponse, Principal } from "../../contract/index.ts";
 import type { FrontContext, McpFrontConfig, McpPorts } from "./front-context.ts";
 import { createHttpTransport } from "./http/http-transport.ts";
 import { handleConfirm } from "./mcpax/confirm-http.ts";
@@ -22,6 +22,8 @@ export interface McpFront {
   stdio(options: StdioOptions): StdioServing;
   /** These providers were replaced: what clients subscribed to there is subscribed to again. */
   subscribeAgain(providers: ReadonlySet<string>): Promise<void>;
+  /** Ends the streams of these callers that do not end with a session: streams of 2024, and those that listen in 2026. */
+  drop(isMeant: (principal: Principal) => boolean): void;
   /** Calls that wait for input and for nothing else: their client may never come back, so a drain does not wait. */
   readonly waiting: number;
   /** This process is about to stop: what is new is served by another one, or asked to come again. */
@@ -61,6 +63,10 @@ export function createMcpFront(options: McpPorts & { readonly config: McpFrontCo
       return served;
     },
     subscribeAgain: (providers) => subscribeAgain(front, providers),
+    drop(isMeant) {
+      modern.listeners.drop(isMeant);
+      sse.drop(isMeant);
+    },
     get waiting() {
       return modern.rounds.size + front.tasks.waiting;
     },

@@ -8,5 +8,6 @@ export {
   type Voice,
 } from "./session.ts";
 export { createSessions, type SessionRegistry } from "./sessions.ts";
+export { Shares } from "./shares.ts";
 export { subscriptionFor } from "./subscribers.ts";
 export { createUpstreamMemory } from "./upstream-memory.ts";

@@ -85,7 +85,8 @@ export type Kept = {
 export class Session implements SessionRef {
   readonly id: string;
   readonly voice: Voice;
-  readonly principal: Principal;
+  /** As it was proved last; its id never changes. */
+  principal: Principal;
   readonly catalog: string;
   readonly protocol: string;
   readonly capabilities: Payload;

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { ManualTime } from "../../../tests/kit/manual-time.ts";
+import { who } from "../../../tests/kit/policy-rig.ts";
 import { KeptLog, KeptMeter } from "../../../tests/kit/quiet.ts";
-import { type Ask, payload, type Run } from "../../contract/index.ts";
+import { ANONYMOUS, type Ask, LOCAL, payload, type Run } from "../../contract/index.ts";
 import type { Session, SessionOpening, Voice } from "./session.ts";
 import { createSessions, type SessionsOptions } from "./sessions.ts";
 
@@ -48,6 +49,20 @@ describe("sessions", () => {
     expect(sessions.find(session.id, ME)).toBe(session);
     expect(sessions.find(session.id, { id: "other" })).toBeUndefined();
     expect(sessions.find("none", ME)).toBeUndefined();
+  });
+
+  test("are their principal's as it was proved last", () => {
+    const { sessions, create } = rig();
+    const [first, second] = [who("ann", { tokenHash: "1" }), who("ann", { tokenHash: "2" })];
+    const session = create({ principal: first });
+    sessions.find(session.id, who("bob"));
+    expect(session.principal).toBe(first);
+    sessions.find(session.id, second);
+    expect(session.principal).toBe(second);
+    sessions.endWhere(({ principal }) => principal === first, "revoked");
+    expect(session.isEnded).toBe(false);
+    sessions.endWhere(({ principal }) => principal === second, "revoked");
+    expect(session.isEnded).toBe(true);
   });
 
   test("expire when nobody uses them", () => {
@@ -108,6 +123,27 @@ describe("sessions", () => {
     create();
     create();
     expect(() => create()).toThrow("as many sessions as it can hold");
+  });
+
+  test("are bounded in number for each caller, so that none takes all from the others", () => {
+    const { create, sessions } = rig({ maxSessions: 8 });
+    const [ann, bob] = [who("ann"), who("bob")];
+    const [first] = [create({ principal: ann }), create({ principal: ann })];
+    expect(() => create({ principal: ann })).toThrow("as many sessions as one may have");
+    create({ principal: bob });
+    // Another token of the same caller gives nothing new, and takes nothing away.
+    sessions.find(first.id, who("ann", { tokenHash: "2" }));
+    expect(() => create({ principal: who("ann", { tokenHash: "2" }) })).toThrow("as many sessions as one may have");
+    sessions.end(first);
+    sessions.end(first);
+    create({ principal: ann });
+    expect(() => create({ principal: ann })).toThrow("as many sessions as one may have");
+  });
+
+  test.each([LOCAL, ANONYMOUS, ME])("may all be those of $id, who stands for everybody", (principal) => {
+    const { create } = rig({ maxSessions: 8 });
+    for (let n = 0; n < 8; n++) create({ principal });
+    expect(() => create({ principal })).toThrow("as many sessions as it can hold");
   });
 
   test("make room by ending idle ones before they refuse", () => {

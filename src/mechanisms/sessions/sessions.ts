@@ -27,6 +27,7 @@ import { askSession, noWay } from "./questions.ts";
 import { rebuildSession } from "./rebuild.ts";
 import { Session, type SessionOpening, type Subscription } from "./session.ts";
 import { SessionKeeper, type Wanted } from "./session-keeper.ts";
+import { Shares } from "./shares.ts";
 import { Subscribers } from "./subscribers.ts";
 
 export type SessionsOptions = {
@@ -56,9 +57,13 @@ const OUTBOX: OutboxLimits = { maxItems: 1000, maxBytes: 4 * 1024 * 1024 };
 export class SessionRegistry implements Sessions {
   readonly #options: SessionsOptions;
   readonly #sessions = new Map<string, Session>();
+  /** Those that are being taken over. */
+  readonly #entering = new Set<Session>();
   readonly #subscribers = new Subscribers();
   readonly #notices: Notices;
   readonly #outboxLimits: OutboxLimits;
+  readonly #maxSessions: number;
+  readonly #shares: Shares;
   readonly #keeper: SessionKeeper | undefined;
   readonly #locator: Locator | undefined;
   #sweep: Timer | undefined;
@@ -69,6 +74,8 @@ export class SessionRegistry implements Sessions {
   constructor(options: SessionsOptions) {
     this.#options = options;
     this.#outboxLimits = options.outbox ?? OUTBOX;
+    this.#maxSessions = options.maxSessions ?? MAX_SESSIONS;
+    this.#shares = new Shares(this.#maxSessions);
     this.#notices = new Notices({
       sessions: this.#sessions,
       subscribers: this.#subscribers,
@@ -99,23 +106,28 @@ export class SessionRegistry implements Sessions {
     return this.#sessions.size;
   }
 
-  /** Throws OVERLOADED at the bound. */
+  /** Throws OVERLOADED at the bound, and where one caller has its share of it. */
   create(opening: SessionOpening): Session {
-    this.#makeRoom();
+    this.#makeRoom(opening.principal);
     const session = new Session(newId(), opening, this.#options.clock.now(), false);
     this.#add(session);
     return session;
   }
 
-  #makeRoom(): void {
-    if (this.#sessions.size >= (this.#options.maxSessions ?? MAX_SESSIONS)) this.#endIdle();
-    if (this.#sessions.size >= (this.#options.maxSessions ?? MAX_SESSIONS)) {
+  #makeRoom(principal: Principal): void {
+    if (this.#sessions.size >= this.#maxSessions) this.#endIdle();
+    if (this.#sessions.size >= this.#maxSessions) {
       throw new GatewayError("OVERLOADED", { message: "The gateway has as many sessions as it can hold." });
+    }
+    if (this.#shares.isSpent(principal)) {
+      const message = "This caller has as many sessions as one may have here; end some, or wait until idle ones end.";
+      throw new GatewayError("OVERLOADED", { message });
     }
   }
 
   #add(session: Session): void {
     this.#sessions.set(session.id, session);
+    this.#shares.take(session.principal);
     if (!this.#sweep) this.#sweepLater();
     if (this.#keeper && !this.#refresh) this.#refreshLater();
   }
@@ -131,8 +143,12 @@ export class SessionRegistry implements Sessions {
   }
 
   /** Finds a session that is not known here. Takes it over when its home is gone. Rejects with STATE_UNAVAILABLE. */
-  locate(wanted: Wanted, rebuilding: Rebuilding): Promise<Located> {
-    return this.#locator?.locate(wanted, rebuilding) ?? Promise.resolve({ type: "nowhere" });
+  async locate(wanted: Wanted, rebuilding: Rebuilding): Promise<Located> {
+    if (!this.#locator) return { type: "nowhere" };
+    const located = await this.#locator.locate(wanted, rebuilding);
+    // Whoever waited with others may have another proof than the one who asked first.
+    if (located.type === "here") this.find(wanted.id, wanted.principal);
+    return located;
   }
 
   #residents(keeper: SessionKeeper): Residents {
@@ -140,18 +156,24 @@ export class SessionRegistry implements Sessions {
     return {
       find: ({ id, principal }) => this.find(id, principal),
       rebuild: (wanted, claimed, voice) => {
-        this.#makeRoom();
+        this.#makeRoom(wanted.principal);
         const [now, outbox] = [clock.now(), this.#outboxLimits];
-        return rebuildSession(wanted, claimed, { keeper, voice, intern: this.intern, now, outbox, meter });
+        const session = rebuildSession(wanted, claimed, { keeper, voice, intern: this.intern, now, outbox, meter });
+        this.#entering.add(session);
+        return session;
       },
       admit: (session, { record, fence }) => {
+        this.#entering.delete(session);
         this.#add(session);
         for (const subscription of record.subscriptions) this.subscribe(session, subscription);
         log.info("session taken over", { session: session.id, fence });
         // Lists may have changed while nobody was there to tell.
         this.notice({ from: "", to: { catalog: LISTED_KINDS, session: session.id }, method: "", payload: payload("") });
       },
-      forget: (session) => this.#forget(session),
+      forget: (session) => {
+        this.#entering.delete(session);
+        this.#forget(session);
+      },
     };
   }
 
@@ -160,10 +182,11 @@ export class SessionRegistry implements Sessions {
     return new Session(randomUUID(), opening, this.#options.clock.now(), true);
   }
 
-  /** Undefined for an id that is unknown, expired, or somebody else's. Counts as use. */
+  /** Undefined for an id that is unknown, expired, or somebody else's. Counts as use, and as proof of who uses it. */
   find(id: string, principal: Principal): Session | undefined {
     const session = this.#sessions.get(id);
     if (!session || session.principal.id !== principal.id) return undefined;
+    if (session.principal !== principal) session.principal = principal;
     session.lastUsed = this.#options.clock.now();
     return session;
   }
@@ -199,7 +222,10 @@ export class SessionRegistry implements Sessions {
     session.kept?.stopHearing();
     void session.kept?.writer?.stop();
     session.kept = undefined;
-    if (this.#sessions.get(session.id) === session) this.#sessions.delete(session.id);
+    if (this.#sessions.get(session.id) === session) {
+      this.#sessions.delete(session.id);
+      this.#shares.giveBack(session.principal);
+    }
     this.#subscribers.removeAll(session);
     for (const call of session.takeRunning()) {
       if (departure === "moved" && call.lose) call.lose(reason);
@@ -223,7 +249,9 @@ export class SessionRegistry implements Sessions {
 
   /** Ends those that are meant. */
   endWhere(isMeant: (session: Session) => boolean, reason: string): void {
-    for (const session of this.list()) if (isMeant(session)) this.end(session, reason);
+    for (const session of [...this.#sessions.values(), ...this.#entering]) {
+      if (isMeant(session)) this.end(session, reason);
+    }
   }
 
   outboxOf(session: Session): Outbox {

@@ -152,6 +152,31 @@ describe("a shared session", () => {
     expect(await move(session)).toMatchObject({ type: "here" });
   });
 
+  test("is whose proof came last, where several wait for it to be taken over", async () => {
+    const { a, b, create, wanted, rebuilding, memory } = await rig();
+    const session = await create();
+    a.forgetAll();
+    await memory.members.leave("a");
+    const [first, second] = [{ ...ME }, { ...ME }];
+    const located = await Promise.all(
+      [first, second].map((principal) => b.locate({ ...wanted(session), principal }, rebuilding)),
+    );
+    expect(located.map((one) => one.type === "here" && one.session.principal === second)).toEqual([true, true]);
+    expect(b.size).toBe(1);
+  });
+
+  test("is nobody's when whoever takes it over is revoked meanwhile", async () => {
+    const { a, b, create, wanted, rebuilding, memory } = await rig();
+    const session = await create();
+    a.forgetAll();
+    await memory.members.leave("a");
+    const enter = async () => b.endWhere(({ principal }) => principal.id === ME.id, "revoked");
+    await expect(b.locate(wanted(session), { ...rebuilding, enter })).rejects.toThrow();
+    expect(b.size).toBe(0);
+    await settle();
+    expect(await memory.entries.get(`session:${session.id}`)).toBeUndefined();
+  });
+
   test("is written once for all who change it meanwhile, with the last of what it is", async () => {
     const { a, create, trips, memory } = await rig();
     const session = await create();

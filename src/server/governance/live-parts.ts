@@ -19,6 +19,6 @@ export type LiveParts = {
   readonly member: () => string;
   /** Where the others hear; undefined: there are none. */
   readonly channel?: Channel | undefined;
-  /** Ends the streams of these callers that belong to no session and no call. */
+  /** Ends the streams of these callers that do not end with a session or a call. */
   readonly dropStreams: (isMeant: (principal: Principal) => boolean) => void;
 };

@@ -97,6 +97,18 @@ describe("sessions that agreed on audit", () => {
     expect(first.stream.events.filter(({ data }) => data !== "")).toEqual([]);
   });
 
+  test("are not listened for when they were ended before they were open", async () => {
+    await using rig = await start();
+    const gate = Promise.withResolvers<void>();
+    rig.catalog.gate = gate.promise;
+    const listening = rig.listen("ann");
+    await until(() => rig.sessions.size === 1);
+    rig.sessions.endWhere(() => true, "revoked");
+    gate.resolve();
+    await listening;
+    expect(rig.trail.isWanted).toBe(false);
+  });
+
   test("are listened for only as long as there is one", async () => {
     await using rig = await start();
     expect(rig.trail.isWanted).toBe(false);

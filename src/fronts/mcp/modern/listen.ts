@@ -10,7 +10,6 @@ import type { ModernExchange } from "./exchange.ts";
 import { Listener } from "./listener.ts";
 import type { ModernContext } from "./modern-context.ts";
 
-const MAX_LISTENERS = 10_000;
 const MAX_SUBSCRIPTIONS = 1000;
 const MAX_URI = 8192;
 
@@ -29,11 +28,11 @@ export function listen(context: ModernContext, exchange: ModernExchange, session
   if (!exchange.outlet.canStream) {
     return answerError(exchange, { status: 406, code: -32600, message: "Accept must name text/event-stream" });
   }
-  if (listeners.size >= MAX_LISTENERS) {
+  if (!listeners.hasRoomFor(exchange.principal)) {
     return answerError(exchange, { status: 503, code: -32603, message: "Too many open streams" });
   }
   const view = front.catalog.view(session.catalog, exchange.principal, session);
-  const listener = new Listener(front, listeners, session, exchange.message.id, exchange.outlet);
+  const listener = new Listener(front, listeners, session, exchange);
   const wanted = asked.uris.flatMap((uri) => wantedOf(view, uri));
   listener.holds(wanted);
   const accepted = wanted.map((one) => listeners.subscribe(session, one));

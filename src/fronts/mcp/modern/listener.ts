@@ -1,12 +1,12 @@
 /** One open subscriptions/listen: what it wants to hear, and its stream. */
-import { jsonText, type Notice, type Payload, payload, type Timer } from "../../../contract/index.ts";
+import { jsonText, type Notice, type Payload, type Principal, payload, type Timer } from "../../../contract/index.ts";
 import type { KeptTask } from "../../../mechanisms/runs/index.ts";
 import type { RunningCall, Session } from "../../../mechanisms/sessions/index.ts";
 import { answerText, notificationText } from "../../../wire/jsonrpc/index.ts";
 import { SUBSCRIPTION_ID } from "../../../wire/mcp/2026-07-28/index.ts";
 import type { FrontContext } from "../front-context.ts";
 import type { Wanted } from "../subscribe-call.ts";
-import type { ModernOutlet, OutletOwner } from "./exchange.ts";
+import type { ModernExchange, ModernOutlet, OutletOwner } from "./exchange.ts";
 import type { Listeners } from "./listeners.ts";
 import { ownResult } from "./results.ts";
 import { taskDetails } from "./task-details.ts";
@@ -19,6 +19,8 @@ const MAX_UNSENT = 256;
 export class Listener implements OutletOwner, RunningCall {
   readonly run = undefined;
   readonly session: Session;
+  /** Who listens, as proved with the request: others who share the session may have other tokens. */
+  readonly principal: Principal;
   /** The id of the request, as the client spelled it: every message bears it. */
   readonly #id: string;
   readonly #front: FrontContext;
@@ -35,13 +37,16 @@ export class Listener implements OutletOwner, RunningCall {
   #isFull = false;
   #isOver = false;
 
-  constructor(front: FrontContext, all: Listeners, session: Session, id: string, outlet: ModernOutlet) {
+  constructor(front: FrontContext, all: Listeners, session: Session, exchange: ModernExchange) {
+    const { principal, message, outlet } = exchange;
     this.#front = front;
     this.#all = all;
     this.session = session;
-    this.#id = id;
+    this.principal = principal;
+    this.#id = message.id;
     this.#outlet = outlet;
     this.#key = `listen ${++lastKey}`;
+    all.open(this);
     session.addRunning(this.#key, this);
     outlet.bind(this);
   }

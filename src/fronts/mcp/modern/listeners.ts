@@ -2,11 +2,11 @@
  * Who listens to what. Clients of one profile share its session, so a resource is subscribed to once for all of them.
  *
  * Invariants:
- *  1. A listener is in `#bySession` from its acknowledgement to its end.
+ *  1. A listener is in `#open` from its beginning to its end, and in `#bySession` from its acknowledgement on.
  *  2. `#shares` counts the listeners of a session that want a resource; the server hears of the first and the last.
  */
-import type { ListedKind, Notice } from "../../../contract/index.ts";
-import type { Session, Subscription } from "../../../mechanisms/sessions/index.ts";
+import type { ListedKind, Notice, Principal } from "../../../contract/index.ts";
+import { type Session, Shares, type Subscription } from "../../../mechanisms/sessions/index.ts";
 import { LIST_CHANGED } from "../../../wire/mcp/index.ts";
 import type { FrontContext } from "../front-context.ts";
 import { stampOf } from "../lists.ts";
@@ -14,10 +14,14 @@ import { callSubscribe, type Wanted } from "../subscribe-call.ts";
 import { isReached } from "../voice.ts";
 import type { Listener } from "./listener.ts";
 
+const MAX_LISTENERS = 10_000;
+
 type Share = { count: number; readonly isAccepted: Promise<boolean> };
 
 export class Listeners {
   readonly #front: FrontContext;
+  readonly #open = new Set<Listener>();
+  readonly #perCaller = new Shares(MAX_LISTENERS);
   readonly #bySession = new Map<Session, Set<Listener>>();
   readonly #shares = new Map<string, Share>();
 
@@ -25,8 +29,13 @@ export class Listeners {
     this.#front = front;
   }
 
-  get size(): number {
-    return [...this.#bySession.values()].reduce((sum, listeners) => sum + listeners.size, 0);
+  hasRoomFor(principal: Principal): boolean {
+    return this.#open.size < MAX_LISTENERS && !this.#perCaller.isSpent(principal);
+  }
+
+  open(listener: Listener): void {
+    this.#open.add(listener);
+    this.#perCaller.take(listener.principal);
   }
 
   add(listener: Listener): void {
@@ -35,6 +44,7 @@ export class Listeners {
   }
 
   remove(listener: Listener): void {
+    if (this.#open.delete(listener)) this.#perCaller.giveBack(listener.principal);
     const listeners = this.#bySession.get(listener.session);
     listeners?.delete(listener);
     if (listeners?.size === 0) this.#bySession.delete(listener.session);
@@ -107,6 +117,11 @@ export class Listeners {
     for (const [other, listeners] of this.#bySession) {
       if (other.catalog === session.catalog && other.principal.id === session.principal.id) yield* listeners;
     }
+  }
+
+  /** Ends the streams of these callers. */
+  drop(isMeant: (principal: Principal) => boolean): void {
+    for (const listener of [...this.#open]) if (isMeant(listener.principal)) listener.end();
   }
 
   /** Ends every stream with its last word. Safe to call twice. */

@@ -10,7 +10,7 @@ import {
   type Principal,
   textOf,
 } from "../../../contract/index.ts";
-import type { Session, Voice } from "../../../mechanisms/sessions/index.ts";
+import { type Session, Shares, type Voice } from "../../../mechanisms/sessions/index.ts";
 import { revision20260728, TASKS_EXTENSION } from "../../../wire/mcp/2026-07-28/index.ts";
 import { canBeAsked } from "../asks.ts";
 import type { FrontContext } from "../front-context.ts";
@@ -61,6 +61,7 @@ export class Profiles {
   readonly #front: FrontContext;
   readonly #voice: Voice;
   readonly #sessions = new Map<string, Session>();
+  readonly #shares = new Shares(MAX_PROFILES);
   /** By the profile alone: most of them are used in one catalog by one caller. */
   readonly #last = new WeakMap<Payload, Session>();
   readonly #entering = new WeakMap<Session, Promise<void>>();
@@ -91,7 +92,8 @@ export class Profiles {
     const key = `${catalog}\0${principal.id}\0${isPeer}\0${profile.text}`;
     const known = this.#sessions.get(key);
     if (known && !known.isEnded) return this.#front.sessions.find(known.id, principal) ?? known;
-    if (this.#sessions.size >= MAX_PROFILES) this.#makeRoom();
+    if (known) this.#drop(key, known);
+    this.#makeRoom(principal);
     const session = this.#front.sessions.create({
       voice: this.#voice,
       principal,
@@ -104,16 +106,28 @@ export class Profiles {
       isPeer,
     });
     this.#sessions.set(key, session);
+    this.#shares.take(principal);
     return session;
   }
 
-  #makeRoom(): void {
-    for (const [key, session] of this.#sessions) if (session.isEnded) this.#sessions.delete(key);
-    if (this.#sessions.size < MAX_PROFILES) return;
-    const idle = [...this.#sessions].filter(([, session]) => !session.isBusy);
+  #drop(key: string, session: Session): void {
+    this.#sessions.delete(key);
+    this.#shares.giveBack(session.principal);
+  }
+
+  /** Whoever has a share of their own makes room among their own profiles. */
+  #makeRoom(principal: Principal): void {
+    if (this.#sessions.size < MAX_PROFILES && !this.#shares.isSpent(principal)) return;
+    for (const [key, session] of this.#sessions) if (session.isEnded) this.#drop(key, session);
+    if (this.#shares.isSpent(principal)) this.#endIdle((session) => session.principal.id === principal.id);
+    else if (this.#sessions.size >= MAX_PROFILES) this.#endIdle(() => true);
+  }
+
+  #endIdle(isMeant: (session: Session) => boolean): void {
+    const idle = [...this.#sessions].filter(([, session]) => isMeant(session) && !session.isBusy);
     const [longest] = idle.sort(([, a], [, b]) => a.lastUsed - b.lastUsed);
     if (!longest) throw new GatewayError("OVERLOADED", { message: "Clients declare too many different capabilities." });
-    this.#sessions.delete(longest[0]);
+    this.#drop(...longest);
     this.#front.sessions.end(longest[1], "room was needed for another profile");
   }
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { clusterRig } from "../../../../tests/kit/cluster-rig.ts";
 import { until } from "../../../../tests/kit/mcp-rig.ts";
+import { armFaultPoints } from "../../../contract/index.ts";
 
 const OPENING = JSON.stringify({
   jsonrpc: "2.0",
@@ -26,6 +27,18 @@ describe("the stream of 2024", () => {
     await rig.a.kill();
     expect((await rig.b.send({ path, body: PING })).status).toBe(404);
     stream.close();
+  });
+
+  test("is not opened for a caller that is revoked meanwhile", async () => {
+    await using rig = await clusterRig();
+    armFaultPoints((point) => {
+      if (point === "front.line.after") rig.a.front.drop(({ id }) => id === "local");
+    });
+    try {
+      await expect(rig.a.open({ method: "GET", path: "/sse" })).rejects.toThrow();
+    } finally {
+      armFaultPoints(undefined);
+    }
   });
 
   test("is forgotten when its client leaves, and refused while the store is away", async () => {

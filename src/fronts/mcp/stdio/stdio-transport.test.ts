@@ -92,6 +92,23 @@ describe("MCP on pipes", () => {
     expect(rig.runs.last.cancelled).toBe("the connection was closed");
   });
 
+  test("goes on without a session that was ended, until the client initializes again", async () => {
+    await using rig = await stdioRig();
+    rig.runs.onStart = (run) => run.write(endWith({}));
+    rig.input.write(INITIALIZE + CALL);
+    await rig.message(1);
+    rig.sessions.endWhere(() => true, "its catalog is gone");
+    rig.input.write(CALL);
+    await rig.message(2);
+    expect(rig.runs.last.call.session?.isEphemeral).toBe(true);
+    rig.input.write(INITIALIZE + CALL);
+    await rig.message(4);
+    expect(rig.runs.last.call.session?.isEphemeral).toBe(false);
+    rig.input.end();
+    await rig.serving.closed;
+    expect(rig.sessions.size).toBe(0);
+  });
+
   test("starts over when the client initializes again", async () => {
     await using rig = await stdioRig();
     rig.input.write(INITIALIZE + INITIALIZE + CALL);
