@@ -142,9 +142,10 @@ export function createGateway(initial: Config, { log, env, state }: GatewayOptio
       following: () => followed,
       member: () => cluster?.member() ?? "",
       channel: isAlone ? undefined : state?.shared.channel,
-      dropStreams: (isMeant) => {
+      dropStreams(isMeant) {
         admin.present?.drop(isMeant);
         front.drop(isMeant);
+        http.drop(isMeant);
       },
     },
   });

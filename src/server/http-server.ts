@@ -95,6 +95,7 @@ export class HttpServer {
       ...(options.mayWrite && { mayWrite: options.mayWrite }),
       ...(options.tls && { tls: options.tls }),
       onRequest: (request, response) => this.#admit(request, response),
+      onLateBody: (request, response, handOver) => this.#askAgain(request, response, handOver),
       clientAddress: options.clientAddress,
       onRefused: (status, peer) => {
         options.meter.count("isthmus_refused_total", `http ${status}`);
@@ -146,6 +147,11 @@ export class HttpServer {
     return this.#listener.close();
   }
 
+  /** Cuts the streams of these callers, as far as they were opened with what ends. */
+  drop(isMeant: (principal: Principal) => boolean): void {
+    this.#streams.drop(isMeant);
+  }
+
   /** Breaks off every connection; new ones are taken. */
   cutAll(): void {
     this.#listener.cutAll();
@@ -168,17 +174,44 @@ export class HttpServer {
     else this.#identify(authenticator, request, response);
   }
 
-  #identify(authenticator: Authenticator, request: HttpRequest, response: HttpResponse): void {
+  /** A body may come so slowly that whoever was known when it began is blocked, or their token over, when it ends. */
+  #askAgain(request: HttpRequest, response: HttpResponse, handOver: () => void): void {
+    const { authenticator } = this.#options;
+    if (authenticator && request.principal !== ANONYMOUS) this.#identify(authenticator, request, response, handOver);
+    else handOver();
+  }
+
+  /** `handOver`: what comes next, where they were known before. */
+  #identify(authenticator: Authenticator, request: HttpRequest, response: HttpResponse, handOver?: () => void): void {
+    let known: Principal | Promise<Principal>;
     try {
-      const known = authenticator.authenticate(request);
-      if (known instanceof Promise) {
-        known.then(
-          (principal) => this.#takeFrom(principal, request, response),
-          (error) => this.#turnAway(error, request, response),
-        );
-      } else this.#takeFrom(known, request, response);
+      known = authenticator.authenticate(request);
     } catch (error) {
-      this.#turnAway(error, request, response);
+      return this.#turnAway(error, request, response);
+    }
+    if (!(known instanceof Promise)) return this.#goOn(known, request, response, handOver);
+    known
+      .then(
+        (principal) => this.#goOn(principal, request, response, handOver),
+        (error) => this.#turnAway(error, request, response),
+      )
+      .catch((cause) => this.#fail(cause, request, response));
+  }
+
+  #goOn(principal: Principal, request: HttpRequest, response: HttpResponse, handOver?: () => void): void {
+    if (handOver === undefined) this.#takeFrom(principal, request, response);
+    else if (!response.isOver) handOver();
+  }
+
+  /** Of what nobody waits for who could tell the client. */
+  #fail(cause: unknown, request: HttpRequest, response: HttpResponse): void {
+    this.#options.log.error("request failed", { cause });
+    request.discard();
+    try {
+      if (!response.isOver) answerJson(response, 500, { error: "the gateway failed; its log says why" });
+    } catch {
+      // The answer has begun already.
+      response.cut();
     }
   }
 
@@ -191,8 +224,7 @@ export class HttpServer {
 
   #takeFrom(principal: Principal, request: HttpRequest, response: HttpResponse): void {
     request.principal = principal;
-    const expiresAt = principal.identity?.expiresAt;
-    if (expiresAt !== undefined && request.method === "GET") this.#streams.watch(response, expiresAt);
+    if (request.method === "GET") this.#streams.watch(response, principal);
     if (!response.isOver) this.take(request, response);
   }
 
@@ -236,17 +268,12 @@ export class HttpServer {
   }
 
   #withAdmin(request: HttpRequest, response: HttpResponse, use: (admin: AdminFront) => void): void {
-    const fail = (cause: unknown) => {
-      this.#options.log.error("request failed", { cause });
-      request.discard();
-      if (!response.isOver) answerJson(response, 500, { error: "the gateway failed; its log says why" });
-    };
     this.#options.routes
       .admin()
       .then((admin) => {
         if (!response.isOver) use(admin);
       })
-      .catch(fail);
+      .catch((cause) => this.#fail(cause, request, response));
   }
 
   #confirm(request: HttpRequest, response: HttpResponse): void {

@@ -46,7 +46,7 @@ function thingOperations(heard: unknown[] = []): readonly Operation[] {
       role: "caller",
       input: schemaOf(z.strictObject({ how: z.string() })),
       run: async ({ how }) => {
-        if (how === "defect") throw new Error("password=hunter2");
+        if (how === "defect" || how.startsWith("isth_")) throw new Error("password=hunter2");
         if (how === "unmatched") throw new GatewayError("CONFLICT", { details: { missing: "If-Match" } });
         throw new GatewayError(how as "LIMITED", { details: { retryAfterMs: 1_500 } });
       },
@@ -80,13 +80,13 @@ function somebody(role: Role | undefined, tenant = "default"): Principal {
 
 function rig() {
   const heard: unknown[] = [];
-  const { ask, front, time } = frontRig(thingOperations(heard));
+  const { ask, front, time, log } = frontRig(thingOperations(heard));
   const status = async (url: string, asking?: Asking) => (await ask(url, asking)).status;
   const problem = async (url: string, asking?: Asking) => {
     const { text, lines } = await ask(url, asking);
     return { ...(JSON.parse(text) as Record<string, unknown>), lines };
   };
-  return { ask, front, time, heard, status, problem };
+  return { ask, front, time, log, heard, status, problem };
 }
 
 describe("the admin front", () => {
@@ -207,6 +207,12 @@ describe("the admin front", () => {
     const defect = await fail("defect");
     expect(defect).toMatchObject({ status: 500, code: "INTERNAL" });
     expect(JSON.stringify(defect)).not.toContain("hunter2");
+  });
+
+  test("logs where a defect was met, but no token that stands there", async () => {
+    const { ask, log } = rig();
+    for (const how of ["defect", "isth_ABCDEFGHIJKLMNOPQRSTUV"]) await ask(`/api/fail/${how}`, { method: "POST" });
+    expect(log.lines.map(({ fields }) => fields.path)).toEqual(["/api/fail/defect", "[redacted]"]);
   });
 
   test("sends events until nobody listens, or the caller may not any more", async () => {

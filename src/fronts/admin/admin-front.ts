@@ -12,6 +12,7 @@ import {
   type Timers,
   textOf,
 } from "../../contract/index.ts";
+import { plainPath } from "../../mechanisms/audit/index.ts";
 import { accepts } from "./accepts.ts";
 import { isKnown, readIfMatch, refuseIfNoneMatch, tagOf } from "./conditions.ts";
 import { createEventStreams } from "./event-answer.ts";
@@ -66,7 +67,7 @@ export function createAdminFront(options: AdminFrontOptions): AdminFront {
     const problem = problemOf(thrown, pathOf(request), request.headers["if-match"] !== undefined);
     if (problem.status === 500) {
       const { cause } = GatewayError.from(thrown);
-      options.log.error("operation failed", { path: problem.instance, cause: cause ?? thrown });
+      options.log.error("operation failed", { path: plainPath(problem.instance), cause: cause ?? thrown });
     }
     if (problem.status === 403) noteForbidden(request, thrown instanceof Refusal ? thrown.reason : "not allowed");
     options.meter.count("isthmus_api_requests_total", String(problem.status));

@@ -13,6 +13,7 @@ const SECRET_VALUE: readonly RegExp[] = [
 
 const REDACTED = "[redacted]";
 const MAX_TEXT = 256;
+const MAX_PATH = 200;
 const MAX_ITEMS = 16;
 const MAX_DEPTH = 3;
 
@@ -37,4 +38,11 @@ export function plainAddress(uri: string): string {
     .replace(/[?#].*$/s, "")
     .replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/@]*@/i, "$1")
     .slice(0, MAX_TEXT * 4);
+}
+
+/** Of the URL of a request: clients put tokens also between its slashes, plain or escaped. */
+export function plainPath(url: string): string {
+  const path = plainAddress(url);
+  const read = path.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  return redactText(read) === REDACTED ? REDACTED : path.slice(0, MAX_PATH);
 }

@@ -40,6 +40,9 @@ describe("what was turned away", () => {
 
   test.each([
     ["a token in the address", { path: "/mcp?access_token=isth_ABCDEFGHIJKLMNOP" }],
+    ["a token in the path", { path: "/isth_ABCDEFGHIJKLMNOPQRSTUV/mcp" }],
+    ["an escaped token in the path", { path: "/%zz/Bearer%20isth%5FABCDEFGHIJKLMNOPQRSTUV/mcp" }],
+    ["a token far behind in a path", { path: `/${"p".repeat(185)}/isth_ABCDEFGHIJKLMNOPQRSTUV/mcp` }],
     ["a token as a name", { name: "isth_ABCDEFGHIJKLMNOPQRSTUV" }],
     ["a signed token as a name", { name: "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhZGEifQ.ABCDEFGHIJKLMNOP" }],
     ["a password in a resource", { name: "https://ada:ABCDEFGH@example.com/a?key=ABCDEFGHIJ#ABCDEFGHIJ" }],

@@ -8,9 +8,7 @@ import {
   type RefusedMessage,
 } from "../../contract/index.ts";
 import { NoteBudget } from "./note-budget.ts";
-import { plainAddress, redactText } from "./redact.ts";
-
-const MAX_PATH = 200;
+import { plainAddress, plainPath, redactText } from "./redact.ts";
 
 export function noteRefusals(trail: AuditTrail, clock: Clock): NoteRefusal {
   const budget = new NoteBudget(clock);
@@ -27,7 +25,7 @@ export function noteRefusals(trail: AuditTrail, clock: Clock): NoteRefusal {
       details: {
         reason,
         address,
-        path: plainAddress(path).slice(0, MAX_PATH),
+        path: plainPath(path),
         ...(skipped > 0 && { skipped }),
       },
     });

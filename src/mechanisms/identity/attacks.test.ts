@@ -61,6 +61,7 @@ const ATTACKS: readonly Attack[] = [
   ["a token that is not ASCII", "malformed", (rig) => request(`Bearer ${rig.addToken()}\u00e9`)],
   ["a huge token", "malformed", () => bearer("a".repeat(9_000))],
   ["a token in the URL", "query", (rig) => request(undefined, { url: `/mcp?access_token=${rig.addToken()}` })],
+  ["a token in the path", "missing", (rig) => request(undefined, { url: `/${rig.addToken()}/mcp` })],
   ["a good token beside one in the URL", "query", (rig) => bearer(rig.addToken(), { url: "/mcp?access_token=x" })],
   [
     "a token in the URL under another name",

@@ -6,10 +6,8 @@ import {
   type GatewayError,
   type HttpRequest,
 } from "../../contract/index.ts";
-import { NoteBudget } from "../audit/index.ts";
+import { NoteBudget, plainPath } from "../audit/index.ts";
 import { refusalOf, scopesIn } from "./refusal.ts";
-
-const MAX_PATH = 200;
 
 export class FailureNotes {
   readonly #trail: AuditTrail;
@@ -20,14 +18,13 @@ export class FailureNotes {
     this.#budget = new NoteBudget(clock);
   }
 
-  /** Nothing that was shown is in it: neither a token nor what stands behind the path. */
+  /** Nothing that was shown is in it: neither a token, also not in the path, nor what stands behind that. */
   note(request: HttpRequest, error: GatewayError): void {
     const reason = reasonOf(error);
     if (reason === undefined) return;
     const address = request.clientAddress ?? request.peer?.address ?? "";
     const skipped = this.#budget.take(`${reason} ${address}`);
     if (skipped === undefined) return;
-    const path = request.url.split("?", 1)[0] ?? "";
     this.#trail.note({
       type: "dev.isthmus.authentication_failed",
       tenant: DEFAULT_TENANT,
@@ -37,7 +34,7 @@ export class FailureNotes {
       details: {
         reason,
         method: request.method,
-        path: path.slice(0, MAX_PATH),
+        path: plainPath(request.url),
         address,
         ...(skipped > 0 && { skipped }),
       },

@@ -19,6 +19,6 @@ export type LiveParts = {
   readonly member: () => string;
   /** Where the others hear; undefined: there are none. */
   readonly channel?: Channel | undefined;
-  /** Ends the streams of these callers that do not end with a session or a call. */
+  /** Ends the streams that these callers have opened, and that belong to no call. */
   readonly dropStreams: (isMeant: (principal: Principal) => boolean) => void;
 };

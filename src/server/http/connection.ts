@@ -24,6 +24,8 @@ export interface ConnectionHost {
   /** Who sends these headers; `peer`: the other end of the connection. */
   clientAddress(peer: string, headers: RequestHead["headers"]): string | undefined;
   onRequest(exchange: Exchange): void;
+  /** A body is whole that did not come with its head: it is handed over now or later, or the request is answered without it. */
+  onLateBody(exchange: Exchange, handOver: () => void): void;
   /** A handler threw. The client has been answered with 500, or cut off in the middle of an answer. */
   onError(cause: unknown): void;
   /** A client was turned away before anybody could answer it, or while it was waited for. */
@@ -34,7 +36,10 @@ export interface ConnectionHost {
 /** In ticks, which are seconds; but for the last. */
 export type ConnectionLimits = {
   readonly head: number;
+  /** From one piece of a body to the next. */
   readonly body: number;
+  /** For a whole body, from its head on; large ones have more, see `BODY_RATE`. */
+  readonly wholeBody: number;
   readonly idle: number;
   readonly linger: number;
   readonly stalledWriteMs: number;
@@ -42,6 +47,8 @@ export type ConnectionLimits = {
 
 /** What may be read beyond the present request, and what is read of an unwanted body to save the connection. */
 const MAX_AHEAD = 64 * 1024;
+/** So many bytes of a body earn it another second. */
+const BODY_RATE = 16 * 1024;
 
 // Invariants:
 //  1. `#exchange` is set from the end of a request's head to the end of its answer, or until the client is gone.
@@ -62,11 +69,16 @@ export class HttpConnection implements ExchangeOwner {
   #isClosing = false;
   #isStalled = false;
   #since: number;
+  /** When the head of the present request was whole. */
+  #askedAt = 0;
 
   constructor(socket: Socket, host: ConnectionHost) {
     this.#socket = socket;
     this.#host = host;
-    this.#reader = new RequestReader((head) => this.#onHead(head));
+    this.#reader = new RequestReader(
+      (head) => this.#onHead(head),
+      (taker, text) => this.#onLateBody(taker, text),
+    );
     this.#since = host.tick;
     socket.on("data", (bytes: Buffer) => this.#onData(bytes));
     socket.on("end", () => this.#onPeerDone());
@@ -99,7 +111,7 @@ export class HttpConnection implements ExchangeOwner {
 
   #onData(bytes: Buffer): void {
     if (this.#isClosing || this.#isMuted()) return;
-    // The time of a head runs from its first byte, that of a body from its last.
+    // The time of a head runs from its first byte, that of the rest of a body from the last one.
     if (!this.#reader.isInHead) this.#since = this.#host.tick;
     this.#reader.add(bytes.toString("latin1"));
     this.#readOn();
@@ -122,6 +134,7 @@ export class HttpConnection implements ExchangeOwner {
   #onHead(head: RequestHead): void {
     this.#owesContinue = head.expectsContinue;
     this.#keeps = head.keepsAlive;
+    this.#askedAt = this.#host.tick;
     const exchange = new Exchange(this, head);
     this.#exchange = exchange;
     this.#host.onRequest(exchange);
@@ -134,6 +147,10 @@ export class HttpConnection implements ExchangeOwner {
     if (this.#owesContinue && this.#reader.ahead === 0) this.send(CONTINUE);
     this.#owesContinue = false;
     this.#readOn();
+  }
+
+  #onLateBody(taker: BodyTaker, text: string): void {
+    if (this.#exchange) this.#host.onLateBody(this.#exchange, () => taker.onBody(text));
   }
 
   discardBody(): void {
@@ -288,10 +305,16 @@ export class HttpConnection implements ExchangeOwner {
       if (!this.#socket.writableFinished) this.#since = this.#host.tick;
       else if (age > linger) this.destroy();
     } else if (this.#reader.isInBody) {
-      if (age > body) this.refuse(new RequestFault(408, "the body took too long"));
+      if (age > body || this.#isBodyTooSlow()) this.refuse(new RequestFault(408, "the body took too long"));
     } else if (this.#reader.isInHead) {
       if (age > head) this.refuse(new RequestFault(408, "the head took too long"));
     } else if (this.#reader.isIdle && age > idle && this.#socket.writableLength === 0) this.#close();
+  }
+
+  /** Byte by byte a body could take for ever, and whoever sends it may not be who it was. */
+  #isBodyTooSlow(): boolean {
+    const earned = this.#reader.bodyBytes / BODY_RATE;
+    return this.#host.tick - this.#askedAt > this.#host.limits.wholeBody + earned;
   }
 
   /** The socket's own timer sees whether a large write makes progress, and is set only while one is under way. */

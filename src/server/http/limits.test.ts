@@ -37,6 +37,35 @@ describe("a client that takes its time", () => {
     expect(rig.seen).toEqual([]);
   });
 
+  test("with the whole body is told 408, however steadily its bytes drip", async () => {
+    await using rig = await rawRig();
+    const client = rig.client();
+    client.write(`POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n`);
+    for (let round = 0; round < 11; round++) {
+      client.write("x");
+      for (let turns = 0; turns < 20; turns++) await turn();
+      expect(client.text).toBe("");
+      rig.time.advance(seconds(29));
+    }
+    await client.all();
+    expect(client.statuses).toEqual([408]);
+    expect(rig.seen).toEqual([]);
+  });
+
+  test("has as much more as its body is large", async () => {
+    await using rig = await rawRig({ limits: { wholeBody: 5 } });
+    const client = rig.client();
+    const piece = "x".repeat(32 * 1024);
+    client.write(`POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: ${20 * piece.length}\r\n\r\n`);
+    for (let round = 0; round < 20; round++) {
+      client.write(piece);
+      for (let turns = 0; turns < 20; turns++) await turn();
+      rig.time.advance(seconds(1));
+    }
+    await client.until(({ text }) => text.endsWith(">"));
+    expect(client.statuses).toEqual([200]);
+  });
+
   test("between requests is closed without a word, and a waiting one is not", async () => {
     const responses: HttpResponse[] = [];
     await using rig = await rawRig({

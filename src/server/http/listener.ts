@@ -12,6 +12,8 @@ export type HttpListenerOptions = {
   /** Answers, sooner or later. What it throws is logged, and the client gets 500. */
   readonly onRequest: (request: HttpRequest, response: HttpResponse) => void;
   readonly onError: (cause: unknown) => void;
+  /** Hears of each body that did not come with its head when it is whole, and hands it over or answers; unset: hands it over. */
+  readonly onLateBody?: (request: HttpRequest, response: HttpResponse, handOver: () => void) => void;
   /** A client was turned away with this status before its request could be handed over as a whole. */
   readonly onRefused?: (status: number, peer: string | undefined) => void;
   /** Who sends these headers; `peer`: the other end of the connection, which it is unless this says otherwise. */
@@ -27,7 +29,7 @@ export type HttpListenerOptions = {
 
 const TICK_MS = 1000;
 /** Idle for longer than the usual 60 s of clients and proxies: the side that asks should be the one that closes. */
-const LIMITS: ConnectionLimits = { head: 15, body: 30, idle: 65, linger: 5, stalledWriteMs: 120_000 };
+const LIMITS: ConnectionLimits = { head: 15, body: 30, wholeBody: 300, idle: 65, linger: 5, stalledWriteMs: 120_000 };
 /** Those that are told 503 need a moment to read it. */
 const MAX_REFUSED = 1000;
 const PROBE_MS = 30_000;
@@ -84,6 +86,12 @@ export class HttpListener implements ConnectionHost {
 
   onRequest(exchange: Exchange): void {
     this.#options.onRequest(exchange, exchange);
+  }
+
+  onLateBody(exchange: Exchange, handOver: () => void): void {
+    const { onLateBody } = this.#options;
+    if (onLateBody) onLateBody(exchange, exchange, handOver);
+    else handOver();
   }
 
   onError(cause: unknown): void {

@@ -14,6 +14,7 @@ import { MAX_HEAD_BYTES, parseRequestHead, type RequestHead } from "./request-he
 //  3. `#body` is set only while `#hasRest`; `#taker` only while `#body`.
 export class RequestReader {
   readonly #onHead: (head: RequestHead) => void;
+  readonly #onLateBody: (taker: BodyTaker, text: string) => void;
   #text = "";
   #at = 0;
   #known: KnownHead | undefined;
@@ -25,9 +26,13 @@ export class RequestReader {
   #isPumping = false;
   #isTooLarge = false;
 
-  /** From `onHead` on the reader is busy with that request, until `next`. */
-  constructor(onHead: (head: RequestHead) => void) {
+  /**
+   * From `onHead` on the reader is busy with that request, until `next`. `onLateBody` gives the taker a body that was not
+   * here as a whole when it was asked for.
+   */
+  constructor(onHead: (head: RequestHead) => void, onLateBody: (taker: BodyTaker, text: string) => void) {
     this.#onHead = onHead;
+    this.#onLateBody = onLateBody;
   }
 
   /** Between two requests, with nothing of the next one here. */
@@ -57,6 +62,11 @@ export class RequestReader {
   /** How much has come that nobody has asked for. */
   get ahead(): number {
     return this.#text.length - this.#at;
+  }
+
+  /** How much of the present body has come. */
+  get bodyBytes(): number {
+    return this.#body?.bytes ?? 0;
   }
 
   /** How much of the present body was thrown away. */
@@ -188,7 +198,7 @@ export class RequestReader {
       this.#body = undefined;
       this.#taker = undefined;
       this.#hasRest = false;
-      taker?.onBody(body.text);
+      if (taker) this.#onLateBody(taker, body.text);
     }
     return this.#at > before;
   }

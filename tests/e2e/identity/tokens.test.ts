@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type AttackTrace, TrailWatch } from "../../kit/attack-trace.ts";
+import { modern } from "../../kit/modern-client.ts";
 import { helloServer } from "../kit/gateway.ts";
 import { openSession, post, toolCall } from "../kit/rpc.ts";
 import { Workspace } from "./workspace.ts";
@@ -201,6 +202,50 @@ describe("a gateway that asks for tokens", () => {
     expect(again).toMatchObject({ code: 1, stderr: "isthmus: There is no token of this id.\n" });
   });
 
+  test("takes no order from an admin who was revoked between its first byte and its last", async () => {
+    const env = { ISTHMUS_TOKEN: tokens.admin };
+    const made = await place.run(
+      ["token", "create", "--user", "mal", "--role", "admin", "--url", origin, "--json"],
+      env,
+    );
+    const { id, token }: { id: string; token: string } = JSON.parse(made.stdout);
+    const body = '{"user":"mal","role":"admin"}';
+    const head = [
+      "POST /api/tokens HTTP/1.1",
+      `Host: ${new URL(origin).host}`,
+      `Authorization: Bearer ${token}`,
+      "Content-Type: application/json",
+      `Content-Length: ${body.length}`,
+      "Connection: close",
+    ];
+    const first = [...head, "", body.slice(0, 9)].join("\r\n");
+    const revoke = async () => {
+      expect(await place.run(["token", "revoke", id, "--url", origin], env)).toMatchObject({ code: 0 });
+    };
+    const order = () => slowly([first, body.slice(9)], revoke);
+    const answer = await trail.attack(order, unknown("unknown"), [token]);
+    expect(answer).toMatch(/^HTTP\/1.1 401 /);
+    const { stdout } = await place.run(["token", "list", "--url", origin, "--json"], env);
+    expect(stdout).not.toContain('"mal"');
+  });
+
+  test.each([["revoked"], ["expired"]])(
+    "ends what a client of 2026-07-28 listens to when its token is %s",
+    async (how) => {
+      const env = { ISTHMUS_TOKEN: tokens.admin };
+      const life = how === "expired" ? ["--expires", "2s"] : [];
+      const made = await place.run(["token", "create", "--user", "bob", ...life, "--url", origin, "--json"], env);
+      const { id, token }: { id: string; token: string } = JSON.parse(made.stdout);
+      const { body, headers } = modern("subscriptions/listen", { notifications: { toolsListChanged: true } });
+      const types = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+      const request = { method: "POST", body: String(body), headers: { ...types, ...headers, ...withToken(token) } };
+      const stream = await fetch(`${origin}/mcp`, request);
+      expect(stream.status).toBe(200);
+      if (how === "revoked") await place.run(["token", "revoke", id, "--url", origin], env);
+      expect(await stream.text()).toContain('"resultType":"complete"');
+    },
+  );
+
   test("ends the stream of whoever's token has come to its end", async () => {
     const env = { ISTHMUS_TOKEN: tokens.admin };
     const order = ["token", "create", "--user", "bob", "--expires", "2s", "--url", origin, "--json"];
@@ -237,10 +282,18 @@ describe("a gateway that asks for tokens", () => {
 
   /** Sends exactly these lines and reads to the end. */
   function raw(lines: readonly string[]): Promise<string> {
+    return slowly([lines.join("\r\n"), ""], async () => undefined);
+  }
+
+  /** The same, with something in between. */
+  function slowly([first, second]: readonly [string, string], between: () => Promise<unknown>): Promise<string> {
     return new Promise((resolve, reject) => {
       const { hostname, port } = new URL(origin);
       let text = "";
-      const socket = connect({ host: hostname, port: Number(port) }, () => socket.write(lines.join("\r\n"), "latin1"));
+      const socket = connect({ host: hostname, port: Number(port) }, () => {
+        socket.write(first, "latin1");
+        between().then(() => socket.write(second, "latin1"), reject);
+      });
       socket.setEncoding("latin1").on("data", (more) => {
         text += more;
       });

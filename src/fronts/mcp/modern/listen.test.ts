@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { type FakePrimitive, FakeView, okProvider } from "../../../../tests/kit/fake-catalog.ts";
 import { endWith, mcpRig, until } from "../../../../tests/kit/mcp-rig.ts";
 import { META, modern } from "../../../../tests/kit/modern-client.ts";
-import { type ListedKind, type Notice, payload } from "../../../contract/index.ts";
+import { identityOf, type ListedKind, LOCAL, type Notice, type Principal, payload } from "../../../contract/index.ts";
 
 const CAPABILITIES = '{"tools":{},"resources":{"subscribe":true}}';
 const RESOURCES: FakePrimitive[] = ["a:1", "a:2"].map((name) => ({ kind: "resource", name }));
@@ -11,8 +11,8 @@ const view = (version: number) =>
 const ID = `${META}subscriptionId`;
 const TOOLS = "notifications/tools/list_changed";
 
-async function listenRig() {
-  const rig = await mcpRig({ view: view(1) });
+async function listenRig(principal = (): Principal => LOCAL) {
+  const rig = await mcpRig({ view: view(1), principal });
   rig.runs.onStart = (run) => run.write(endWith({}));
   const listen = (notifications: unknown, options = {}) =>
     rig.open(modern("subscriptions/listen", { notifications }, { id: "L", ...options }));
@@ -146,6 +146,57 @@ describe("subscriptions/listen", () => {
     await until(() => rig.connections() === 0);
     rig.time.advance(2 * 3_600_000);
     expect(rig.sessions.size).toBe(0);
+  });
+
+  test("ends with a result when the token is over that it was opened with", async () => {
+    const principal = { id: "ada", identity: { ...identityOf(LOCAL), expiresAt: Date.now() + 3_600_000 } };
+    await using rig = await listenRig(() => principal);
+    const stream = await rig.listen({ toolsListChanged: true, resourceSubscriptions: ["a:1"] });
+    await stream.message(0);
+    rig.time.advance(3_000_000);
+    expect(stream.isEnded).toBe(false);
+    rig.time.advance(600_000);
+    expect(await stream.message(1)).toMatchObject({ id: "L", result: { resultType: "complete" } });
+    await stream.ended();
+    await until(() => rig.runs.last.order.method === "resources/unsubscribe");
+  });
+
+  test("ends for whoever is revoked, also in a session that another token of theirs has opened", async () => {
+    const [first, second] = ["1", "2"].map((tokenHash) => {
+      return { id: "ada", identity: { ...identityOf(LOCAL), tokenHash } };
+    }) as [Principal, Principal];
+    const coming = [first, second];
+    await using rig = await listenRig(() => coming.shift() ?? LOCAL);
+    const [kept, ended] = [await rig.listen({ toolsListChanged: true }), await rig.listen({}, { id: 2 })];
+    for (const stream of [kept, ended]) await stream.message(0);
+    expect(rig.sessions.size).toBe(1);
+    rig.front.drop(({ identity }) => identity?.tokenHash === "2");
+    await ended.ended();
+    expect(kept.isEnded).toBe(false);
+  });
+
+  test("ends for whoever is revoked before it was acknowledged", async () => {
+    await using rig = await listenRig();
+    rig.runs.onStart = () => undefined;
+    const opening = rig.listen({ resourceSubscriptions: ["a:1"] });
+    await until(() => rig.runs.started.length === 1);
+    rig.front.drop(() => true);
+    const stream = await opening;
+    await stream.ended();
+    expect(stream.text).not.toContain("acknowledged");
+  });
+
+  test("does not begin in a session that was ended while it was waited for", async () => {
+    await using rig = await listenRig();
+    let letIn = () => {};
+    rig.catalog.gate = new Promise((resolve) => {
+      letIn = resolve;
+    });
+    const stream = rig.listen({ toolsListChanged: true });
+    await until(() => rig.catalog.entered === 1);
+    rig.sessions.endWhere(() => true, "the caller's access was revoked");
+    letIn();
+    expect((await stream).status).toBe(503);
   });
 
   test("needs a client that takes streams", async () => {

@@ -28,6 +28,8 @@ export function listen(context: ModernContext, exchange: ModernExchange, session
   if (!exchange.outlet.canStream) {
     return answerError(exchange, { status: 406, code: -32600, message: "Accept must name text/event-stream" });
   }
+  // It was waited for, and ended meanwhile: an end that comes once has come.
+  if (session.isEnded) return answerError(exchange, { status: 503, code: -32603, message: "Ended; ask again" });
   if (!listeners.hasRoomFor(exchange.principal)) {
     return answerError(exchange, { status: 503, code: -32603, message: "Too many open streams" });
   }

@@ -1,5 +1,13 @@
 /** One open subscriptions/listen: what it wants to hear, and its stream. */
-import { jsonText, type Notice, type Payload, type Principal, payload, type Timer } from "../../../contract/index.ts";
+import {
+  identityOf,
+  jsonText,
+  type Notice,
+  type Payload,
+  type Principal,
+  payload,
+  type Timer,
+} from "../../../contract/index.ts";
 import type { KeptTask } from "../../../mechanisms/runs/index.ts";
 import type { RunningCall, Session } from "../../../mechanisms/sessions/index.ts";
 import { answerText, notificationText } from "../../../wire/jsonrpc/index.ts";
@@ -31,6 +39,7 @@ export class Listener implements OutletOwner, RunningCall {
   #wanted: readonly Wanted[] = [];
   #changed = new Set<string>();
   #timer: Timer | undefined;
+  #expiry: Timer | undefined;
   #watching: (() => void)[] = [];
   /** What waits for room, written when there is. */
   #unsent = new Map<string, () => string | undefined>();
@@ -48,7 +57,14 @@ export class Listener implements OutletOwner, RunningCall {
     this.#key = `listen ${++lastKey}`;
     all.open(this);
     session.addRunning(this.#key, this);
+    this.#endWith(identityOf(principal).expiresAt);
     outlet.bind(this);
+  }
+
+  /** It lasts no longer than the token it was opened with; its client comes back with another one. */
+  #endWith(expiresAt: number | undefined): void {
+    if (expiresAt === undefined) return;
+    this.#expiry = this.#front.timers.after(expiresAt - Date.now(), () => this.end());
   }
 
   get isOver(): boolean {
@@ -162,6 +178,7 @@ export class Listener implements OutletOwner, RunningCall {
     if (this.#isOver) return false;
     this.#isOver = true;
     this.#timer?.cancel();
+    this.#expiry?.cancel();
     this.#all.remove(this);
     this.session.dropRunning(this.#key, this);
     this.#giveBack();
