@@ -69,10 +69,20 @@ export const FULL_DISK: readonly FullDiskRow[] = [
     test: [MOVES, "refuses new sessions and those at home elsewhere, and no others"],
   },
   {
-    what: "call, in a session or without one",
+    what: "call that is not recorded, in a session or without one",
     effect: "served",
     remark: "its record is written when there is room again",
     test: [COMMITS, "does not trouble calls that nobody waits for"],
+  },
+  {
+    what: "call that `[audit]` records",
+    effect: "refused",
+    remark:
+      'from the first event on that the disk does not take, until it takes one that says how many are missing; with `onFull = "flag"` served',
+    test: [
+      "src/mechanisms/audit/trail.test.ts",
+      "a disk that took nothing is tried again when somebody asks, and the trail tells how much is missing",
+    ],
   },
   {
     what: "call with a key",

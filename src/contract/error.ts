@@ -1,3 +1,5 @@
+import { JsonFault } from "./json/scanner.ts";
+
 const brand: unique symbol = Symbol.for("isthmus.error") as never;
 
 type ErrorRow = { retry: "never" | "later" | "caller"; message: string; cause: string; cure: string };
@@ -144,4 +146,11 @@ export class GatewayError extends Error {
   static from(value: unknown): GatewayError {
     return GatewayError.is(value) ? value : new GatewayError("INTERNAL", { cause: value });
   }
+}
+
+/** What a call ends with where this was thrown before it was sent: input that two readers could read differently is its caller's fault. */
+export function callError(thrown: unknown): GatewayError {
+  if (thrown instanceof JsonFault)
+    return new GatewayError("BAD_CALL", { message: `The input is ambiguous: ${thrown.message}.` });
+  return GatewayError.from(thrown);
 }

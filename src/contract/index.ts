@@ -62,7 +62,7 @@ export {
 } from "./call.ts";
 export type { Change, DeliveryChange, Policy, PolicyChange, PolicyEntry, PolicyRows } from "./change.ts";
 export { type Decision, EVIDENCE, type Evidence, isEnough } from "./decision.ts";
-export { ERROR_CODES, type ErrorCode, GatewayError } from "./error.ts";
+export { callError, ERROR_CODES, type ErrorCode, GatewayError } from "./error.ts";
 export type { EventFeed, FeedEvent, TrailFeed } from "./event-feed.ts";
 export { armFaultPoints, faultPoint } from "./fault-point.ts";
 export { FlightTable } from "./flight-table.ts";
@@ -80,7 +80,7 @@ export { matchesPattern, patternCovers, patternReaches } from "./name-pattern.ts
 export { joinName, markName, type Naming, RESERVED_CATALOG_IDS, segmentOf, underscoreName } from "./names.ts";
 export type { Notice } from "./notice.ts";
 export type { Checked, Operation, OperationAnswer, OperationContext, Schema, SchemaProblem } from "./operation.ts";
-export { type Frame, type Payload, payload, spliceText } from "./payload.ts";
+export { type Frame, type Payload, payload, spliceText, unambiguousAt } from "./payload.ts";
 export type {
   Access,
   Attachment,
@@ -155,6 +155,7 @@ export {
   type SharedState,
   type SlotClaim,
 } from "./shared-state.ts";
+export { isSeenBy, requirePlatform, tenantOf } from "./tenancy.ts";
 export type { TokenChange, TokenRow, TokenRows } from "./token.ts";
 export { formatTraceparent, parseTraceparent } from "./trace-context.ts";
 export { parseBytes, parseDurationMs } from "./units.ts";

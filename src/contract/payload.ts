@@ -1,4 +1,5 @@
 import { findMember } from "./json/members.ts";
+import { JsonFault } from "./json/scanner.ts";
 import { stringOf } from "./json/text.ts";
 import { refuseRepeatedKeys } from "./json/unique.ts";
 
@@ -68,6 +69,16 @@ class TextPayload implements Payload {
 /** A payload over text of one character per byte that was skimmed already. */
 export function payload(text: string, frame?: Frame): Payload {
   return new TextPayload(text, frame);
+}
+
+/** As `at`, for what may just as well not be there: undefined, too, where two readers could read it differently. */
+export function unambiguousAt(input: Payload, path: readonly string[]): string | undefined {
+  try {
+    return input.at(path);
+  } catch (error) {
+    if (error instanceof JsonFault) return undefined;
+    throw error;
+  }
 }
 
 /** Replaces, adds or removes one value in JSON text; everything else stays byte for byte. */

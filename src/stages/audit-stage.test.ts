@@ -116,6 +116,7 @@ describe("auditStage", () => {
         name: "read",
         arguments: {
           path: "/a",
+          größe: 3,
           password: "hunter2",
           note: "Bearer abcdefghijklmnop",
           deep: { token: "hunter2", ok: 1 },
@@ -123,10 +124,13 @@ describe("auditStage", () => {
         },
       }),
     );
-    const watched = rig({ capture: [{ tools: ["files.*"], arguments: ["path", "password", "note", "deep", "none"] }] });
+    const watched = rig({
+      capture: [{ tools: ["files.*"], arguments: ["path", "größe", "password", "note", "deep", "none"] }],
+    });
     await watched.run(async (_call, out) => void out.write(end("{}")), { input });
     expect(watched.events[0]?.details.captured).toEqual({
       path: "/a",
+      größe: 3,
       password: "[redacted]",
       note: "[redacted]",
       deep: { token: "[redacted]", ok: 1 },

@@ -3,10 +3,12 @@ import {
   type Call,
   type CallEvent,
   type Clock,
+  callError,
   type Entry,
   GatewayError,
   type Out,
   type Stage,
+  unambiguousAt,
 } from "../contract/index.ts";
 import {
   argumentFacts,
@@ -48,12 +50,13 @@ export function auditStage(options: AuditStageOptions): AuditStage {
     // It speaks about another call, which is on the trail by itself.
     if (call.resumes !== undefined) return await next(call, out);
     if (refusesWhenFull && trail.isFull) throw new GatewayError("STATE_UNAVAILABLE", { message: FULL });
-    if (feed.isWatched) feed.started(call, epoch + clock.now());
     const audited = new AuditedCall(call, out, options);
     if (call.run) call.run.witness = audited;
     try {
+      if (feed.isWatched) feed.started(call, epoch + clock.now());
       await next(call, audited);
       if (audited.isHeld) await audited.released;
+      audited.settled();
     } catch (error) {
       audited.threw(error);
       throw error;
@@ -79,6 +82,8 @@ class AuditedCall implements Out, Held {
   #bytesOut = 0;
   #isOver = false;
   #end: CallEvent | undefined;
+  /** What was thrown when its end was given on. */
+  #thrown: { readonly cause: unknown } | undefined;
   /** Resolves when its end is out. */
   released: Promise<void> | undefined;
 
@@ -107,7 +112,20 @@ class AuditedCall implements Out, Held {
   release(): void {
     const end = this.#end;
     this.#end = undefined;
-    if (end) this.#out.write(end);
+    if (!end) return;
+    try {
+      this.#out.write(end);
+    } catch (cause) {
+      // The ends of other calls go out with this one.
+      this.#thrown = { cause };
+    }
+  }
+
+  /** All stages behind this one are through. */
+  settled(): void {
+    if (this.#thrown) throw this.#thrown.cause;
+    // As the kernel tells its caller.
+    if (!this.#isOver) this.threw(new GatewayError("INTERNAL"));
   }
 
   ready(): Promise<void> {
@@ -122,7 +140,7 @@ class AuditedCall implements Out, Held {
 
   /** A stage, or the kernel, did not let it through. */
   threw(thrown: unknown): void {
-    const error = GatewayError.from(thrown);
+    const error = callError(thrown);
     this.#over(error.code, undefined, error);
   }
 
@@ -130,7 +148,7 @@ class AuditedCall implements Out, Held {
     if (event.outcome === "fault") return "fault";
     if (this.#call.verb !== "call" || event.outcome !== "result") return "ok";
     const { payload } = event;
-    return payload.text.includes('"isError"') && payload.at(["isError"]) === "true" ? "tool_error" : "ok";
+    return payload.text.includes('"isError"') && unambiguousAt(payload, ["isError"]) === "true" ? "tool_error" : "ok";
   }
 
   /**
@@ -141,8 +159,8 @@ class AuditedCall implements Out, Held {
     if (this.#isOver) return false;
     this.#isOver = true;
     const { hasPlain, feed, clock, epoch } = this.#options;
-    const isRefused = verdictOf(code).type === "TOOL_BLOCKED";
-    if (!hasPlain && !isRefused && !feed.isWatched) return false;
+    const isNoted = hasPlain || verdictOf(code).type === "TOOL_BLOCKED";
+    if (!isNoted && !feed.isWatched) return false;
     const { timing } = this.#call;
     const repeats = timing?.repeats ?? 0;
     const now = clock.now();
@@ -156,10 +174,9 @@ class AuditedCall implements Out, Held {
     const outcome = error || isTask ? { ...plain, ...(error && aboutError(error)), ...(isTask && { isTask }) } : plain;
     const at = Math.floor(epoch + now);
     const traceId = traceIdOf(this.#call);
+    if (isNoted) this.#note(outcome, end, { at, traceId, repeats });
     if (feed.isWatched) feed.finished(this.#call, at, traceId, outcome);
-    if (!hasPlain && !isRefused) return false;
-    this.#note(outcome, end, { at, traceId, repeats });
-    return end !== undefined;
+    return isNoted && end !== undefined;
   }
 
   /** One event for each try; all but the last were lost with their provider. */

@@ -55,6 +55,16 @@ describe("telemetryStage", () => {
     expect(reached?.signal).toBeInstanceOf(AbortSignal);
   });
 
+  test.each([
+    `{"_meta":{"traceparent":"00-${TRACE}-${SPAN}-01","traceparent":"x"}}`,
+    `{"_meta":{"traceparent":"00-${TRACE}-${SPAN}-01","tracep\\u0061rent":"x"}}`,
+  ])("lets a call go on as it came where it names a trace twice: %s", async (input) => {
+    const { spans, reached } = await run(callWith(input), answer);
+    expect(reached?.input.text).toBe(input);
+    expect(spans).toHaveLength(1);
+    expect(spans[0]?.traceId).not.toBe(TRACE);
+  });
+
   test("takes the transport's trace where the call names none, and starts one where nobody does", async () => {
     const fromHeader = await run(callWith('{"name":"read"}', `00-${TRACE}-${SPAN}-01`), answer);
     expect(fromHeader.spans[0]?.traceId).toBe(TRACE);

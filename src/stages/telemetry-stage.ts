@@ -3,9 +3,10 @@ import { randomBytes } from "node:crypto";
 import {
   type Call,
   type CallEvent,
+  callError,
   decodeString,
   formatTraceparent,
-  GatewayError,
+  JsonFault,
   jsonText,
   type Out,
   type Payload,
@@ -13,6 +14,7 @@ import {
   type Span,
   type Spans,
   type Stage,
+  unambiguousAt,
   withInput,
 } from "../contract/index.ts";
 import { failureOf } from "./failure-of.ts";
@@ -36,7 +38,7 @@ export function telemetryStage(options: TelemetryOptions): Stage {
     try {
       await next(withInput(call, toldTo(call.input, formatTraceparent({ traceId, spanId, isSampled }))), watched);
     } catch (error) {
-      watched.error = GatewayError.from(error).code;
+      watched.error = callError(error).code;
       throw error;
     } finally {
       if (isSampled) {
@@ -59,14 +61,19 @@ export function telemetryStage(options: TelemetryOptions): Stage {
 const TRACEPARENT_PATH = ["_meta", "traceparent"] as const;
 
 function namedIn(input: Payload): string | undefined {
-  return input.text.includes('"traceparent"') ? decodeString(input.at(TRACEPARENT_PATH)) : undefined;
+  return input.text.includes('"traceparent"') ? decodeString(unambiguousAt(input, TRACEPARENT_PATH)) : undefined;
 }
 
+/** One that is there twice names no trace: such a call goes on as it came. */
 function toldTo(input: Payload, traceparent: string): Payload {
   const value = jsonText(traceparent);
-  return input.text === ""
-    ? input.splice([], `{"_meta":{"traceparent":${value}}}`)
-    : input.splice(TRACEPARENT_PATH, value);
+  if (input.text === "") return input.splice([], `{"_meta":{"traceparent":${value}}}`);
+  try {
+    return input.splice(TRACEPARENT_PATH, value);
+  } catch (error) {
+    if (error instanceof JsonFault) return input;
+    throw error;
+  }
 }
 
 function attributesOf(call: Call): Record<string, string> {

@@ -3,6 +3,7 @@ import {
   type Call,
   type CallEvent,
   GatewayError,
+  JsonFault,
   type Log,
   type LogFields,
   type Next,
@@ -121,6 +122,7 @@ describe("traceStage", () => {
   test.each<[string, unknown]>([
     ["INTERNAL", new Error("broken")],
     ["OVERLOADED", new GatewayError("OVERLOADED")],
+    ["BAD_CALL", new JsonFault("repeated-key", 3, "repeated key at byte 3")],
   ])("names a thrown error %s and throws it on", async (code, error) => {
     const watched = watch(() => Promise.reject(error));
     await expect(watched.run()).rejects.toBe(error);

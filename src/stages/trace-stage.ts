@@ -2,7 +2,7 @@ import {
   type Call,
   type CallEvent,
   type Clock,
-  GatewayError,
+  callError,
   type Log,
   type LogFields,
   type Meter,
@@ -31,7 +31,7 @@ export function traceStage(options: TraceOptions): Stage {
     try {
       await next(call, traced);
     } catch (error) {
-      traced.code = GatewayError.from(error).code;
+      traced.code = callError(error).code;
       throw error;
     } finally {
       const endedAt = clock.now();

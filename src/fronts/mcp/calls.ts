@@ -197,6 +197,8 @@ export function tokenIn(meta: string): string | undefined {
 /** The subscription stands before the call is made: the first update may come before its answer. */
 function subscribe(front: FrontContext, exchange: Exchange, start: Start, subscription: Subscription): void {
   const { session, message } = exchange;
+  // What two readers could read differently is refused before anything is changed.
+  tokenOf(message);
   if (message.method === "resources/unsubscribe") {
     front.sessions.unsubscribe(session, subscription);
     return whenSaved(

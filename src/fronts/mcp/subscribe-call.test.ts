@@ -26,6 +26,20 @@ test("a replaced server hears again of what clients subscribed to, in its own na
   ]);
 });
 
+test("a subscription whose request two readers could read differently is refused before anything stands", async () => {
+  const providers = [okProvider("files", '{"resources":{"subscribe":true}}')];
+  await using rig = await mcpRig({ view: new FakeView(1, providers, RESOURCES) });
+  rig.runs.onStart = (run) => run.write(endWith({}));
+  const headers = await rig.initialize();
+  const params = '{"uri":"doc://a","_meta":{"progressToken":1,"progressToken":2}}';
+  const body = `{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":${params}}`;
+  expect((await rig.send({ headers, body })).status).toBe(400);
+  expect(rig.refused).toMatchObject([{ reason: "message", name: "resources/subscribe" }]);
+  const before = rig.runs.started.length;
+  await rig.front.subscribeAgain(new Set(["files"]));
+  expect(rig.runs.started).toHaveLength(before);
+});
+
 test("what the successor does not offer any more is left alone", async () => {
   const providers = [okProvider("files", '{"resources":{"subscribe":true}}')];
   await using rig = await mcpRig({ view: new FakeView(1, providers, RESOURCES) });

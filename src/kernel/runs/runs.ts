@@ -8,9 +8,9 @@ import {
   type CallOrder,
   type CallReply,
   type Clock,
+  callError,
   FlightTable,
   GatewayError,
-  JsonFault,
   type Log,
   type Meter,
   type Principal,
@@ -81,7 +81,7 @@ export class LiveRuns implements Runs, RunOwner {
     const error =
       thrown === undefined
         ? new GatewayError("INTERNAL", { message: "The call went through without an end." })
-        : asGatewayError(thrown);
+        : callError(thrown);
     if (error.code === "INTERNAL")
       this.#options.log.error("call failed inside the gateway", { callId: run.id, cause: error.cause ?? error });
     run.end(error);
@@ -147,10 +147,4 @@ export class LiveRuns implements Runs, RunOwner {
     for (const run of this.#open.values()) run.breakOff("the gateway is shutting down");
     this.#kept.clear();
   }
-}
-
-function asGatewayError(thrown: unknown): GatewayError {
-  if (thrown instanceof JsonFault)
-    return new GatewayError("BAD_CALL", { message: `The input is ambiguous: ${thrown.message}.` });
-  return GatewayError.from(thrown);
 }

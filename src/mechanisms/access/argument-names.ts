@@ -1,10 +1,11 @@
 /** Which arguments a condition asks for. A call that has none of them need not be taken apart to be judged. */
 import type { ASTNode } from "@marcbachmann/cel-js";
+import { jsonText } from "../../contract/index.ts";
 
-/** As JSON writes them, with their quotes. Undefined: it may ask for any, or for how many there are. */
+/** As JSON text of one character per byte, with their quotes. Undefined: it may ask for any, or for how many there are. */
 export function argumentNames(root: ASTNode): readonly string[] | undefined {
   const names = new Set<string>();
-  return collect(root, names) ? [...names].map((name) => JSON.stringify(name)) : undefined;
+  return collect(root, names) ? [...names].map(jsonText) : undefined;
 }
 
 /** Whether arguments are nowhere named otherwise than one by one. */
@@ -31,7 +32,10 @@ function isNode(value: unknown): value is { readonly op: string; readonly args: 
   return typeof value === "object" && value !== null && "op" in value && "args" in value;
 }
 
-/** `text`: everything that was said with a call. A name can also be written with escapes, so that those may be anything. */
+/**
+ * `text`: everything that was said with a call, one character per byte. A name can also be written with escapes, so that those may
+ * be anything.
+ */
 export function mentionsAny(text: string, names: readonly string[]): boolean {
   return text.includes("\\") || names.some((name) => text.includes(name));
 }

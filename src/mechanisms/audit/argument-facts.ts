@@ -3,11 +3,11 @@ import { hash } from "node:crypto";
 import {
   type Call,
   canonicalJson,
-  JsonFault,
   type Members,
   matchesPattern,
   membersAt,
   stringOf,
+  textOf,
 } from "../../contract/index.ts";
 import { redactValue } from "./redact.ts";
 
@@ -29,21 +29,19 @@ export type ArgumentFacts = {
 const MAX_NAMES = 32;
 const MAX_NAME = 64;
 
-/** Nothing of arguments that cannot be read: such a call is refused elsewhere. */
+/** Nothing of arguments that cannot be read: such a call is refused elsewhere. Never throws: its event must not be lost. */
 export function argumentFacts(call: Call, rules: readonly CaptureRule[]): ArgumentFacts {
-  const text = call.verb === "call" || call.verb === "get" ? call.input.at(["arguments"]) : undefined;
-  if (text === undefined) return {};
   try {
-    const members = membersAt(text, 0);
-    if (!members) return {};
+    const text = call.verb === "call" || call.verb === "get" ? call.input.at(["arguments"]) : undefined;
+    const members = text === undefined ? undefined : membersAt(text, 0);
+    if (text === undefined || !members) return {};
     return {
       args_sha256: hash("sha256", canonicalJson(text), "base64url"),
       arguments: shapeOf(members),
       ...captured(call, members, rules),
     };
-  } catch (error) {
-    if (error instanceof JsonFault) return {};
-    throw error;
+  } catch {
+    return {};
   }
 }
 
@@ -71,7 +69,7 @@ function captured(call: Call, members: Members, rules: readonly CaptureRule[]): 
   const wanted = rules.filter(({ tools }) => tools.some((pattern) => matchesPattern(pattern, `${provider}.${name}`)));
   const names = new Set(wanted.flatMap((rule) => rule.arguments));
   const values = [...names].flatMap((key): [string, unknown][] => {
-    const text = members.textOf(key);
+    const text = members.textOf(textOf(key));
     return text === undefined ? [] : [[key, redactValue(key, JSON.parse(stringOf(text)))]];
   });
   return values.length === 0 ? {} : { captured: Object.fromEntries(values) };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { LOCAL, type Operation, type Principal, type Role } from "../../contract/index.ts";
+import { DEFAULT_TENANT, LOCAL, type Operation, type Principal, ROLES, type Role } from "../../contract/index.ts";
 import { auditOperations } from "./audit-operations.ts";
 import { entryOf } from "./block.ts";
 import { eventLine } from "./event-line.ts";
@@ -20,9 +20,9 @@ for (const tenant of ["acme", "other", "acme"]) {
   rows.add(entryOf(line));
 }
 
-function person(role: Role | undefined): Principal {
-  const identity = { tenant: "acme", user: "u", client: "c", groups: [], scopes: [], role, proof: "token" } as const;
-  return { id: "acme/u", identity };
+function person(role: Role, tenant = "acme"): Principal {
+  const identity = { tenant, user: "u", client: "c", groups: [], scopes: [], role, proof: "token" } as const;
+  return { id: `${tenant}/u`, identity };
 }
 
 async function run(id: string, input: object, principal = LOCAL, operations = auditOperations({ rows, publicKey })) {
@@ -38,18 +38,22 @@ const tenants = async (input: object, principal: Principal) =>
   (await run("audit.query", input, principal)).events.map(({ details }) => details.tenant);
 
 describe("the operations of the audit trail", () => {
-  test.each(["viewer", "operator"] as const)(
-    "show a %s nothing of other tenants, whatever is asked for",
-    async (role) => {
-      expect(await tenants({}, person(role))).toEqual(["acme", "acme"]);
-      expect(await tenants({ tenant: "other" }, person(role))).toEqual(["acme", "acme"]);
-    },
-  );
+  test.each(ROLES)("show a tenant's %s nothing of other tenants, whatever is asked for", async (role) => {
+    expect(await tenants({}, person(role))).toEqual(["acme", "acme"]);
+    expect(await tenants({ tenant: "other" }, person(role))).toEqual(["acme", "acme"]);
+  });
 
-  test("show an admin everything, or the tenant that is asked for", async () => {
-    expect(await tenants({}, person("admin"))).toEqual(["acme", "other", "acme"]);
-    expect(await tenants({ tenant: "other" }, person("admin"))).toEqual(["other"]);
-    expect(await tenants({ limit: "1", event_type: "TOOL_BLOCKED" }, person("admin"))).toEqual(["acme"]);
+  test.each(ROLES)("show the platform's %s everything, or the tenant that is asked for", async (role) => {
+    const looking = person(role, DEFAULT_TENANT);
+    expect(await tenants({}, looking)).toEqual(["acme", "other", "acme"]);
+    expect(await tenants({ tenant: "other" }, looking)).toEqual(["other"]);
+    expect(await tenants({ limit: "1", event_type: "TOOL_BLOCKED" }, looking)).toEqual(["acme"]);
+  });
+
+  test.each(["audit.verify", "audit.export"])("give the whole trail to nobody but the platform: %s", async (id) => {
+    const kept = auditOperations({ rows, kept: new KeptTrail().rows, publicKey });
+    await expect(run(id, {}, person("admin"), kept)).rejects.toMatchObject({ code: "NOT_ALLOWED" });
+    expect(await run(id, {}, person("admin", DEFAULT_TENANT), kept)).toMatchObject({ publicKey });
   });
 
   test("verify and export nothing where nothing is kept", async () => {

@@ -1,5 +1,12 @@
 import * as z from "zod";
-import { type AuditRows, GatewayError, identityOf, type Operation, type Principal } from "../../contract/index.ts";
+import {
+  type AuditRows,
+  GatewayError,
+  type Operation,
+  type Principal,
+  requirePlatform,
+  tenantOf,
+} from "../../contract/index.ts";
 import { operation, schemaOf } from "../schemas/index.ts";
 import { type EventFilter, findEvents } from "./find-events.ts";
 import { TRAIL_START, type TrailCursor, trailPage } from "./trail-pages.ts";
@@ -118,7 +125,7 @@ export function auditOperations(ports: OperationPorts): readonly Operation[] {
       id: "audit.query",
       method: "GET",
       path: "/api/audit",
-      summary: "Events of the audit trail, newest first. Those of other tenants are for admins only.",
+      summary: "Events of the audit trail, newest first. Those of other tenants are for the tenant default only.",
       role: "viewer",
       input: schemaOf(query),
       output: schemaOf(page),
@@ -134,11 +141,12 @@ export function auditOperations(ports: OperationPorts): readonly Operation[] {
       method: "GET",
       path: "/api/audit/verify",
       summary:
-        "Reads the whole audit trail and says whether, and where, anything was altered, removed, moved or inserted.",
+        "Reads the whole audit trail, of all tenants, and says whether, and where, anything was altered, removed, moved or inserted.",
       role: "operator",
       input: schemaOf(z.strictObject({ checkpoint: known.optional() })),
       output: schemaOf(report),
-      run: async ({ checkpoint }) => {
+      run: async ({ checkpoint }, { principal }) => {
+        requirePlatform(principal);
         const verify = () =>
           verifyRows(whole(), {
             keys: [ports.publicKey],
@@ -153,11 +161,13 @@ export function auditOperations(ports: OperationPorts): readonly Operation[] {
       id: "audit.export",
       method: "GET",
       path: "/api/audit/export",
-      summary: "The whole audit trail in pieces, with what proves it: checkpoints, heads, then blocks.",
+      summary:
+        "The whole audit trail, of all tenants, in pieces, with what proves it: checkpoints, heads, then blocks.",
       role: "admin",
       input: schemaOf(z.strictObject({ cursor: text.optional().describe("`next` of the answer before.") })),
       output: schemaOf(exported),
-      run: async ({ cursor }) => {
+      run: async ({ cursor }, { principal }) => {
+        requirePlatform(principal);
         const { items, next } = await trailPage(whole(), cursor === undefined ? TRAIL_START : readCursor(cursor));
         const { publicKey } = ports;
         return {
@@ -169,15 +179,13 @@ export function auditOperations(ports: OperationPorts): readonly Operation[] {
 }
 
 function filterOf(input: z.output<typeof query>, principal: Principal): EventFilter {
-  const { tenant: own, role } = identityOf(principal);
-  const tenant = role === "admin" ? input.tenant : own;
   const given = {
     traceId: input.trace_id,
     type: input.event_type,
     actor: input.agent_id,
     server: input.server_id,
     name: input.tool_name,
-    tenant,
+    tenant: tenantOf(principal) ?? input.tenant,
     result: input.result,
     from: input.from === undefined ? undefined : timeOf(input.from),
     to: input.to === undefined ? undefined : timeOf(input.to),

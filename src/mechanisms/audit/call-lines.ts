@@ -2,10 +2,20 @@
  * Calls as lines of the trail. This runs with every call, so what is the same for many is made once: for a caller, for a target,
  * and for the two together.
  */
-import { type Call, identityOf, type Primitive, type Principal, stringOf, type Target } from "../../contract/index.ts";
+import {
+  type Call,
+  identityOf,
+  JsonFault,
+  type Payload,
+  type Primitive,
+  type Principal,
+  stringOf,
+  type Target,
+} from "../../contract/index.ts";
 import type { ArgumentFacts } from "./argument-facts.ts";
 import type { Entry } from "./block.ts";
 import { type CallOutcome, verdictOf } from "./call-outcome.ts";
+import { eventLine } from "./event-line.ts";
 import { plainAddress } from "./redact.ts";
 import { BETWEEN, GAP, HOLE } from "./short-lines.ts";
 import { facetTerms, traceTerm } from "./terms.ts";
@@ -39,7 +49,16 @@ export class CallLines {
     this.#primitives.set(target, primitive);
   }
 
+  /** Never throws: whatever about a call cannot be written down is left out of its event. */
   entry(call: Call, outcome: CallOutcome, stamp: CallStamp, facts?: ArgumentFacts): Entry {
+    try {
+      return this.#entry(call, outcome, stamp, facts);
+    } catch (cause) {
+      return bareEntry(call, outcome, stamp, cause);
+    }
+  }
+
+  #entry(call: Call, outcome: CallOutcome, stamp: CallStamp, facts: ArgumentFacts | undefined): Entry {
     const { at, id, traceId } = stamp;
     const { type, result } = verdictOf(outcome.code);
     const caller = this.#callerOf(call.principal);
@@ -93,6 +112,19 @@ export class CallLines {
     if (this.#second.at !== ms) this.#second = { at: ms, text: new Date(ms).toISOString() };
     return this.#second.text;
   }
+}
+
+/** What is left of a call whose own facts are in the way. */
+function bareEntry({ principal, target }: Call, { code }: CallOutcome, stamp: CallStamp, cause: unknown): Entry {
+  const { tenant } = identityOf(principal);
+  const { type, result } = verdictOf(code);
+  const place = { server: target.provider, name: nameOf(target) };
+  const exception = cause instanceof Error ? cause.name : typeof cause;
+  const details = { code, reason: code, cut: true, exception };
+  const actor = { type: "agent", id: principal.id } as const;
+  const line = eventLine({ type, tenant, actor, target: place, result, details }, stamp);
+  const terms = facetTerms({ type, actor: principal.id, tenant, ...place });
+  return { line, at: stamp.at, trace: traceTerm(stamp.traceId), terms };
 }
 
 function termsOf({ terms }: CallerFacts, { principal, target }: Call, type: string): readonly number[] {
@@ -156,10 +188,19 @@ function membersText(members: object): string {
 
 type Risk = "safe" | "moderate" | "dangerous";
 
-/** What the tool says of itself in MGP's words, else what its hints come to. */
+/** One that says it in a way that two readers could read differently is not believed. */
 function riskOf(primitive: Primitive | undefined): Risk {
   if (primitive?.kind !== "tool") return "safe";
-  const { definition } = primitive;
+  try {
+    return riskIn(primitive.definition);
+  } catch (error) {
+    if (error instanceof JsonFault) return "dangerous";
+    throw error;
+  }
+}
+
+/** What the tool says of itself in MGP's words, else what its hints come to. */
+function riskIn(definition: Payload): Risk {
   const said = [
     ["security", "risk_level"],
     ["_meta", "dev.cloto/mgp", "security", "risk_level"],

@@ -1,7 +1,7 @@
 /** What processes that are gone have left in their spools becomes blocks of their chains, each event once. */
 import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { type AuditBlock, type AuditChange, type AuditHead, faultPoint, type Records } from "../../contract/index.ts";
+import { type AuditBlock, type AuditHead, type Change, faultPoint, type Records } from "../../contract/index.ts";
 import { entryOf, headOf, makeBlock, nextOf } from "./block.ts";
 import { wholeLines } from "./short-lines.ts";
 import type { Signer } from "./signing.ts";
@@ -15,6 +15,8 @@ export type RecoverOptions = {
   /** The writer of this process. */
   readonly own: string;
   readonly onBlock: (block: AuditBlock) => void;
+  /** As `ChainOptions.beside`. */
+  readonly beside?: ((block: AuditBlock) => readonly Change[]) | undefined;
 };
 
 /** A process touches its files every few seconds; one that has not for so long is gone, wherever it was. */
@@ -88,15 +90,15 @@ function linesOf(file: string): readonly string[] {
 
 /** Nothing is written where another process goes on with the same chain: then its head has moved. */
 async function writeSome(from: AuditHead, lines: readonly string[], options: RecoverOptions): Promise<number> {
-  const { signer, records, onBlock } = options;
+  const { signer, records, onBlock, beside } = options;
   const entries = lines.map(entryOf);
   const blocks: AuditBlock[] = [];
-  const changes: AuditChange[] = [];
+  const changes: Change[] = [];
   let [head, count] = [from, 0];
   while (count < entries.length && blocks.length < MAX_BLOCKS) {
     const { block, terms } = makeBlock(head, nextOf(entries, count), { signer, fromSpool: true });
     blocks.push(block);
-    changes.push({ table: "audit", type: "block", block, terms });
+    changes.push({ table: "audit", type: "block", block, terms }, ...(beside?.(block) ?? []));
     head = headOf(block);
     count += block.count;
   }

@@ -1,4 +1,4 @@
-import { type Call, decodeString, parseTraceparent } from "../../contract/index.ts";
+import { type Call, decodeString, parseTraceparent, unambiguousAt } from "../../contract/index.ts";
 
 /** Where a caller may name the trace that a call belongs to, in MGP's order. */
 const PLACES: readonly (readonly string[])[] = [
@@ -9,7 +9,7 @@ const PLACES: readonly (readonly string[])[] = [
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const UUID_LENGTH = 36;
 
-/** As a UUID. A call whose caller names none is a trace of its own, named like the call. */
+/** As a UUID. A call whose caller names none, or names it twice in one place, is a trace of its own, named like the call. */
 export function traceIdOf(call: Call): string {
   return named(call) ?? traceIdIn(call.origin.traceparent) ?? call.id.slice(0, UUID_LENGTH);
 }
@@ -18,10 +18,10 @@ function named({ input }: Call): string | undefined {
   // One look for all the names: few messages have any.
   if (!input.text.includes("trace")) return undefined;
   for (const place of PLACES) {
-    const id = decodeString(input.at(place));
+    const id = decodeString(unambiguousAt(input, place));
     if (id !== undefined && UUID.test(id)) return id.toLowerCase();
   }
-  return traceIdIn(decodeString(input.at(["_meta", "traceparent"])));
+  return traceIdIn(decodeString(unambiguousAt(input, ["_meta", "traceparent"])));
 }
 
 /** That of a `traceparent`, as a UUID; undefined where there is none. */

@@ -61,7 +61,7 @@ export class TrailVerifier {
   readonly #removed = new RemovedBlocks();
   /** They may have been removed while the trail was read. */
   readonly #gaps: Gap[] = [];
-  #last: AuditCheckpoint | undefined;
+  #last: { readonly checkpoint: AuditCheckpoint; readonly at: string } | undefined;
   #newest: AuditCheckpoint | undefined;
   #chain: { readonly writer: string; next: number; previous: string; unchecked: Seen[] } | undefined;
 
@@ -78,7 +78,7 @@ export class TrailVerifier {
     if (this.#chain) return this.#tell({ what: "moved", checkpoint: number, text: `checkpoint ${number} ${BEHIND}` });
     const said = this.#read(checkpoint);
     if (!said) return;
-    this.#last = checkpoint;
+    this.#last = { checkpoint, at: said.at };
     if (this.#known?.number === number && this.#known.hash === checkpointHash(checkpoint)) this.#known = undefined;
     for (const { writer, block, hash } of said.heads) {
       const promised = this.#promised.get(writer) ?? { last: -1, blocks: new Map() };
@@ -99,7 +99,7 @@ export class TrailVerifier {
 
   /** Undefined where nothing that it says can be believed. */
   #read(checkpoint: AuditCheckpoint): CheckpointText | undefined {
-    const { number, text, signature } = checkpoint;
+    const { number, at, text, signature } = checkpoint;
     const tell = (what: TrailProblem["what"], said: string): undefined =>
       void this.#tell({ what, checkpoint: number, text: `checkpoint ${number} ${said}` });
     const expected = (this.#newest?.number ?? 0) + 1;
@@ -108,6 +108,7 @@ export class TrailVerifier {
     const said = checkpointText(text);
     if (fault) return tell(fault === "unknown key" ? "signature" : "altered", faultText(fault, signature));
     if (said?.number !== number) return tell("altered", "stands in the place of another one");
+    if (Date.parse(said.at) !== at) tell("altered", "bears another time than it was signed with");
     if (number > expected) {
       const text = `checkpoints ${expected} to ${number - 1} are missing`;
       this.#tell({ what: "missing", checkpoint: expected, text });
@@ -168,7 +169,7 @@ export class TrailVerifier {
       ...this.#counts,
       chains: this.#done.size,
       ...(last && {
-        lastCheckpoint: { number: last.number, hash: checkpointHash(last), at: new Date(last.at).toISOString() },
+        lastCheckpoint: { number: last.checkpoint.number, hash: checkpointHash(last.checkpoint), at: last.at },
       }),
       ...(removed && { removed }),
       keys: [...this.#keys.keys()],

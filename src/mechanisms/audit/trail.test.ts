@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
@@ -63,6 +63,10 @@ function event(name: string, change: Partial<AuditEvent> = {}): AuditEvent {
 
 const names = () => kept.lines.map((line) => (JSON.parse(line) as KeptEvent).target.tool_name);
 const keptAll = (...wanted: string[]) => vi.waitFor(() => expect(names()).toEqual(wanted));
+const gaps = () =>
+  kept.lines
+    .map((line) => JSON.parse(line) as KeptEvent)
+    .flatMap(({ event_type, details }) => (event_type === "dev.isthmus.audit.gap" ? [details.lost] : []));
 const policy = (type: "put" | "remove"): Change => {
   const entry = { tenant: "t", kind: "grant", key: "k", value: "{}", updatedAt: 0, updatedBy: "ann" } as const;
   if (type === "put") return { table: "policy", type, entry };
@@ -171,12 +175,24 @@ describe("while the store is away", () => {
     const lost = meter.of("isthmus_audit_dropped_total spool");
     expect(lost).toBeGreaterThan(0);
     kept.comeBack();
-    await vi.waitFor(() => expect(names()).toHaveLength(12 - lost));
+    await vi.waitFor(() => expect(names()).toHaveLength(12 - lost + 1));
+    expect(gaps()).toEqual([lost]);
+    expect(JSON.parse(kept.lines.at(-1) as string)).toMatchObject({ event_type: "dev.isthmus.audit.gap" });
+    expect(trail.isFull).toBe(false);
     trail.note(event("last"));
     await vi.waitFor(() => expect(names().at(-1)).toBe("last"));
-    const gap = JSON.parse(kept.lines.at(-2) as string) as KeptEvent;
-    expect(gap).toMatchObject({ event_type: "dev.isthmus.audit.gap", details: { lost } });
+    expect(gaps()).toEqual([lost]);
+  });
+
+  test("a disk that took nothing is tried again when somebody asks, and the trail tells how much is missing", async () => {
+    const trail = create();
+    rmSync(folder, { recursive: true });
+    trail.note(event("a"));
+    expect([trail.isFull, trail.isFull]).toEqual([true, true]);
+    expect(meter.of("isthmus_audit_dropped_total spool")).toBe(1);
+    mkdirSync(folder);
     expect(trail.isFull).toBe(false);
+    await vi.waitFor(() => expect(gaps()).toEqual([1]));
   });
 });
 
@@ -271,6 +287,15 @@ describe("the spool of a process that is gone", () => {
     expect(kept.lines.slice(1)).toEqual(["not an event", lineOf("a")]);
   });
 
+  test("goes where blocks go beside the store, as if its process had written them", async () => {
+    const writer = DEAD.replace("host", host());
+    await keptAll("probe");
+    leave(writer, 0, [lineOf("a")]);
+    await create({ beside: () => [policy("put")] }).open();
+    expect(names()).toEqual(["probe", "a"]);
+    expect(kept.others).toEqual([policy("put")]);
+  });
+
   test("of another machine is left alone as long as somebody touches it", async () => {
     const elsewhere = DEAD.replace("host", "elsewhere");
     leave(elsewhere, 0, [lineOf("a")]);
@@ -313,6 +338,32 @@ describe("a checkpoint", () => {
     time.advance(CHECKPOINT_MS);
     await settled(2);
     expect(await verifyRows(kept.rows, { keys: [signer.publicKey] })).toMatchObject({ isIntact: true, uncovered: 0 });
+  });
+
+  test.each([Number.MAX_SAFE_INTEGER, AT + 2 * CHECKPOINT_MS])(
+    "is signed whatever time somebody has put to the last one: %d",
+    async (at) => {
+      const trail = create();
+      trail.note(event("a"));
+      await keptAll("a");
+      time.advance(CHECKPOINT_MS);
+      await settled(1);
+      Object.assign(kept.checkpoints[0] as object, { at });
+      trail.note(event("b"));
+      await keptAll("a", "b");
+      time.advance(CHECKPOINT_MS);
+      await settled(2);
+    },
+  );
+
+  test("is signed, too, where the last one says that it comes from the future", async () => {
+    const ahead = create({ now: () => AT + 3_600_000 });
+    ahead.note(event("a"));
+    await ahead.close();
+    create().note(event("b"));
+    await keptAll("a", "b");
+    time.advance(CHECKPOINT_MS);
+    await settled(2);
   });
 
   test("is signed with the end of the process", async () => {

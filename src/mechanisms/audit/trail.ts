@@ -77,9 +77,14 @@ export class Trail implements AuditTrail {
     return this.#options.records?.audit ?? this.#recent;
   }
 
-  /** The store was away for so long that there is no room for more. */
+  /** There is no room for more: the store was away for so long, or the disk does not take what is noted. Asking tries again. */
   get isFull(): boolean {
-    return this.#lost > 0 || (this.#chain?.fullness ?? 0) > FULL;
+    if (this.#lost > 0) this.#tellGapIfRoom();
+    return this.#lost > 0 || !this.#hasRoom;
+  }
+
+  get #hasRoom(): boolean {
+    return (this.#chain?.fullness ?? 0) <= FULL;
   }
 
   /** An id that no other event has, of any process. */
@@ -152,13 +157,14 @@ export class Trail implements AuditTrail {
   }
 
   async #recover(folder: string, records: NonNullable<TrailOptions["records"]>, own: string): Promise<void> {
-    const { signer, log } = this.#options;
-    const count = await recoverSpools({ folder, records, signer, own, onBlock: this.#onBlock });
+    const { signer, log, beside } = this.#options;
+    const count = await recoverSpools({ folder, records, signer, own, beside, onBlock: this.#onBlock });
     if (count > 0) log.info("audit events of former processes are kept", { count });
   }
 
   readonly #onBlock = (block: AuditBlock): void => {
     this.#kept(() => wholeLines(block.lines).join("\n"));
+    if (this.#lost > 0) this.#tellGapIfRoom();
     // Where nothing happens there is nothing to sign.
     this.#checkpoints?.start();
   };
@@ -176,6 +182,16 @@ export class Trail implements AuditTrail {
     if (sinks.length === 0) return;
     const lines = makeLines();
     for (const sink of sinks) sink.take(lines);
+  }
+
+  /** What is lost is told as soon as it can be, whether or not there is anything else to note. */
+  #tellGapIfRoom(): void {
+    if (!this.#hasRoom) return;
+    try {
+      this.#tellGap();
+    } catch {
+      // The disk does not take it yet. That events are lost was logged with the first of them.
+    }
   }
 
   /** The trail itself says that something is missing from it. */

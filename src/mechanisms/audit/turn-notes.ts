@@ -2,6 +2,7 @@ import type { Entry } from "./block.ts";
 
 /** What waits until its event is safe. */
 export interface Held {
+  /** Never throws: others are released with it. */
   release(): void;
 }
 

@@ -1,7 +1,6 @@
 /** What an operator wants of something that may live in another process: said to all, and done by the one that has it. */
-import type { Channel } from "../../contract/index.ts";
+import { type Channel, isSeenBy } from "../../contract/index.ts";
 import type { LiveParts } from "./live-parts.ts";
-import { isSeenBy } from "./tenancy.ts";
 
 /** `tenant`: only of that one; undefined: of any. */
 export type Word = { readonly id: string; readonly tenant: string | undefined } & (

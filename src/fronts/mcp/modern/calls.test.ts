@@ -29,6 +29,16 @@ describe("a call", () => {
     expect(order.origin).toEqual({ front: "mcp", protocol: "2026-07-28", requestId: "1" });
   });
 
+  test("that names its progress token twice is refused before it begins", async () => {
+    await using rig = await mcpRig();
+    rig.runs.onStart = (run) => run.write(endWith({ content: [] }));
+    const request = modernCall({}, { meta: { progressToken: 5 } });
+    const body = String(request.body).replace('"progressToken":5', '"progressToken":5,"progressToken":6');
+    expect((await rig.send({ ...request, body })).status).toBe(400);
+    expect(rig.runs.started).toEqual([]);
+    expect(rig.refused).toMatchObject([{ reason: "message", name: "tools/call" }]);
+  });
+
   test("tells which trace its transport names, in both eras", async () => {
     await using rig = await mcpRig();
     rig.runs.onStart = (run) => run.write(endWith({ content: [] }));

@@ -175,6 +175,7 @@ function startCall(context: ModernContext, exchange: ModernExchange, session: Se
   const { entry, verb, input, about } = start;
   // There are no sessions in this era: a name is the caller's.
   const once = onceOf(exchange.meta, exchange.posted, undefined);
+  const here = hereOf(exchange);
   wantLevel(front, session, exchange.logLevel);
   // Many clients share the session of a profile, and their ids may be equal.
   const key = `call ${++lastKey}`;
@@ -184,7 +185,7 @@ function startCall(context: ModernContext, exchange: ModernExchange, session: Se
   const origin = originOf(exchange, session, entry);
   const order = { entry, verb, method, input, principal: exchange.principal, session, origin, life: "bound" } as const;
   const named = once ? { ...order, once: once.name } : order;
-  call.began(front.runs.start(about.deferral ? { ...named, mayDefer: true } : named, call), hereOf(exchange));
+  call.began(front.runs.start(about.deferral ? { ...named, mayDefer: true } : named, call), here);
 }
 
 function originOf({ message, headers, posted }: ModernExchange, session: Session, entry: Entry): Origin {

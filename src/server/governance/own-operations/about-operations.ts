@@ -1,10 +1,17 @@
 import * as z from "zod";
-import { type AuditTrail, type EventFeed, GatewayError, identityOf, type Operation } from "../../../contract/index.ts";
+import {
+  type AuditTrail,
+  type EventFeed,
+  GatewayError,
+  identityOf,
+  type Operation,
+  requirePlatform,
+  tenantOf,
+} from "../../../contract/index.ts";
 import { operation, schemaOf } from "../../../mechanisms/schemas/index.ts";
 import { ConfigError } from "../../config/index.ts";
 import { VERSION } from "../../version.ts";
 import type { LiveParts } from "../live-parts.ts";
-import { requirePlatform, tenantOf } from "../tenancy.ts";
 import { happened } from "./happened.ts";
 
 export type AboutParts = {

@@ -4,12 +4,13 @@ import {
   type Clock,
   GatewayError,
   identityOf,
+  isSeenBy,
   type Operation,
   type Run,
+  tenantOf,
 } from "../../../contract/index.ts";
 import { operation, schemaOf } from "../../../mechanisms/schemas/index.ts";
 import type { LiveParts } from "../live-parts.ts";
-import { isSeenBy, tenantOf } from "../tenancy.ts";
 import type { Word } from "../words-to-all.ts";
 import { happened } from "./happened.ts";
 

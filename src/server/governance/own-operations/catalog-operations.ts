@@ -1,8 +1,7 @@
 /** Catalogs that operators add while the gateway runs. Their endpoints are there at once. */
 import * as z from "zod";
-import { GatewayError, type Operation } from "../../../contract/index.ts";
+import { GatewayError, type Operation, requirePlatform } from "../../../contract/index.ts";
 import { operation, schemaOf } from "../../../mechanisms/schemas/index.ts";
-import { requirePlatform } from "../tenancy.ts";
 import { changer, type TableParts, tableId, tableOrigin } from "./change-table.ts";
 
 const pattern = z.string().min(1).max(200);

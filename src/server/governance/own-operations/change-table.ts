@@ -6,11 +6,11 @@ import {
   GatewayError,
   type OperationContext,
   type PolicyEntry,
+  requirePlatform,
 } from "../../../contract/index.ts";
 import type { AddedTables } from "../../config/index.ts";
 import type { AddedByOperators } from "../added-by-operators.ts";
 import type { LiveParts } from "../live-parts.ts";
-import { requirePlatform } from "../tenancy.ts";
 import { checkConfig } from "./about-operations.ts";
 import { happened } from "./happened.ts";
 

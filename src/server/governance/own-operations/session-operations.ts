@@ -1,9 +1,16 @@
 import * as z from "zod";
-import { type AuditTrail, type Clock, GatewayError, identityOf, type Operation } from "../../../contract/index.ts";
+import {
+  type AuditTrail,
+  type Clock,
+  GatewayError,
+  identityOf,
+  isSeenBy,
+  type Operation,
+  tenantOf,
+} from "../../../contract/index.ts";
 import { operation, schemaOf } from "../../../mechanisms/schemas/index.ts";
 import type { Session } from "../../../mechanisms/sessions/index.ts";
 import type { LiveParts } from "../live-parts.ts";
-import { isSeenBy, tenantOf } from "../tenancy.ts";
 import type { Word } from "../words-to-all.ts";
 import { happened } from "./happened.ts";
 

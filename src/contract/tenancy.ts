@@ -1,4 +1,6 @@
-import { DEFAULT_TENANT, GatewayError, identityOf, type Principal } from "../../contract/index.ts";
+/** Whose things somebody may look after: a role counts in its bearer's own tenant, one of the default tenant everywhere. */
+import { GatewayError } from "./error.ts";
+import { DEFAULT_TENANT, identityOf, type Principal } from "./principal.ts";
 
 /** The one tenant that this caller may look into; undefined: all of them. */
 export function tenantOf(principal: Principal): string | undefined {
