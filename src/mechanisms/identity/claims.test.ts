@@ -40,6 +40,8 @@ describe("principalOfClaims", () => {
 
   test.each<[string, Claims, Partial<ClaimNames>]>([
     ["no tenant where it is mapped", {}, { tenant: "tid" }],
+    ["the platform's tenant where it is mapped", { tid: "default" }, { tenant: "tid" }],
+    ["all tenants", { tid: "*" }, { tenant: "tid" }],
     ["an address that was not shown to be theirs", { email: "a@b", email_verified: false }, { user: "email" }],
     ["a user that is no text", { name: { first: "a" } }, { user: "name" }],
     ["more groups than anybody has", { groups: Array.from({ length: 201 }, String) }, {}],

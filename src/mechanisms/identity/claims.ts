@@ -26,7 +26,7 @@ export function principalOfClaims(payload: Claims, source: ClaimSource, expiresA
   const subject = textOf(payload.sub);
   const user = textOf(claimAt(payload, claims.user));
   const client = textOf(payload.azp) ?? textOf(payload.client_id) ?? "";
-  const tenant = claims.tenant === undefined ? source.tenant : textOf(claimAt(payload, claims.tenant));
+  const tenant = claims.tenant === undefined ? source.tenant : tenantOf(claimAt(payload, claims.tenant));
   if (subject === undefined || user === undefined || tenant === undefined) throw refuse("claims");
   // An address that nobody has shown to be theirs may be anybody's.
   if (claims.user === "email" && payload.email_verified === false) throw refuse("claims");
@@ -56,6 +56,12 @@ function claimAt(payload: Claims, name: string): unknown {
         typeof value === "object" && value !== null && Object.hasOwn(value, key) ? (value as Claims)[key] : undefined,
       payload,
     );
+}
+
+/** Never the platform's own, nor that of all: an issuer says which tenant somebody is of, not that they look after others'. */
+function tenantOf(value: unknown): string | undefined {
+  const tenant = textOf(value);
+  return tenant === DEFAULT_TENANT || tenant === "*" ? undefined : tenant;
 }
 
 function textOf(value: unknown): string | undefined {

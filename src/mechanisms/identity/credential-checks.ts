@@ -1,4 +1,4 @@
-/** Looks at credentials: once at a time for each, and not at too many at once. */
+/** Looks at credentials: once at a time for each, and not at too many of strangers at once. */
 import {
   type Clock,
   GatewayError,
@@ -7,6 +7,7 @@ import {
   type Principal,
   type TokenRows,
 } from "../../contract/index.ts";
+import { AtOnce } from "./at-once.ts";
 import type { JwtVerifier } from "./jwt-verifier.ts";
 import type { Audience, Known, KnownCallers } from "./known-callers.ts";
 import { refuse } from "./refusal.ts";
@@ -41,12 +42,15 @@ const TOKEN_AGAIN_MS = 2_000;
 const STORE_AWAY_MS = 10 * 60_000;
 /** How long a signature is believed before its key is looked for again. */
 const SIGNED_MS = 5 * 60_000;
-const MAX_AT_ONCE = 1_000;
+/** Tokens that may be ours and that nobody has shown before. */
+const MAX_STRANGERS = 1_000;
 
 export class CredentialChecks {
   readonly #options: CredentialChecksOptions;
   readonly #tokens: StaticTokens | undefined;
+  /** As many as are known, and as many strangers as each kind of credential has places for. */
   readonly #running = new Map<string, Promise<Known>>();
+  readonly #strangers = new AtOnce(MAX_STRANGERS);
   #interruptions = 0;
 
   constructor(options: CredentialChecksOptions) {
@@ -62,7 +66,11 @@ export class CredentialChecks {
 
   /** Rejects as `Identity.authenticate` does. */
   check(hash: string, token: string): Promise<Known> {
-    return this.#once(hash, () => (isStaticToken(token) ? this.#checkStatic(hash) : this.#checkSigned(hash, token)));
+    return this.#once(hash, () => {
+      const isStranger = this.#options.known.remembered(hash) === undefined;
+      if (!isStaticToken(token)) return this.#checkSigned(hash, token, isStranger);
+      return isStranger ? this.#strangers.run(() => this.#checkStatic(hash)) : this.#checkStatic(hash);
+    });
   }
 
   /** Nobody waits for it: whoever is refused is not known with the next request. */
@@ -79,7 +87,6 @@ export class CredentialChecks {
   #once(hash: string, check: () => Promise<Known>): Promise<Known> {
     const running = this.#running.get(hash);
     if (running !== undefined) return running;
-    if (this.#running.size >= MAX_AT_ONCE) return Promise.reject(new GatewayError("OVERLOADED"));
     const started = check()
       .catch((error: unknown) => {
         if (GatewayError.is(error) && error.code === "NOT_AUTHENTICATED") this.#options.known.refuse(hash, error);
@@ -111,16 +118,17 @@ export class CredentialChecks {
     const { known: callers, clock, isRevoked } = this.#options;
     const known = callers.remembered(hash);
     const now = clock.now();
-    if (!known || now >= Math.min(known.expiresAt, known.checkedAt + STORE_AWAY_MS)) return undefined;
+    if (!known || callers.isOver(known)) return undefined;
+    if (now >= Math.min(known.expiresAt, known.checkedAt + STORE_AWAY_MS)) return undefined;
     if (isRevoked(known.principal)) throw refuse("revoked");
     return Object.assign(known, { until: Math.min(known.expiresAt, now + TOKEN_MS), againAt: now + TOKEN_AGAIN_MS });
   }
 
-  async #checkSigned(hash: string, token: string): Promise<Known> {
+  async #checkSigned(hash: string, token: string, isStranger: boolean): Promise<Known> {
     const { issuers, clock } = this.#options;
     if (!issuers) throw refuse("unknown");
     const before = this.#interruptions;
-    const { principal, issuer, audiences, expiresAt } = await issuers.verify(token);
+    const { principal, issuer, audiences, expiresAt } = await issuers.verify(token, isStranger);
     const now = clock.now();
     const until = before === this.#interruptions ? now + SIGNED_MS : now;
     const audience = { named: audiences, whole: issuer.audiences };
@@ -135,6 +143,6 @@ export class CredentialChecks {
     const end = expiresAt === undefined ? Number.POSITIVE_INFINITY : checkedAt + expiresAt - now();
     if (end <= checkedAt) throw refuse("expired");
     const until = Math.min(times.until, end);
-    return known.put({ ...facts, ...times, until, checkedAt, expiresAt: end, isForgotten: false });
+    return known.put({ ...facts, ...times, until, checkedAt, expiresAt: end, endsAt: expiresAt, isForgotten: false });
   }
 }

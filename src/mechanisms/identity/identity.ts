@@ -44,7 +44,7 @@ export class Identity {
 
   constructor(options: IdentityOptions) {
     this.#options = options;
-    this.#known = new KnownCallers(options.clock);
+    this.#known = new KnownCallers(options.clock, options.now);
     this.#checks = new CredentialChecks({ ...options, known: this.#known });
     this.#notes = new FailureNotes(options.audit, options.clock);
   }
@@ -73,6 +73,12 @@ export class Identity {
 
   metadata(request: HttpRequest, path: string): object {
     return this.#options.resource.metadata(request, path);
+  }
+
+  /** Whoever came with the token of this hash, also where it is not believed any more; undefined: that is not known here. */
+  bearerOf(hash: string): Principal | undefined {
+    const principal = this.#known.remembered(hash)?.principal;
+    return principal?.identity?.tokenHash === hash ? principal : undefined;
   }
 
   /** What is known of them is looked at again with their next request. `hash`: of a token. */

@@ -16,6 +16,10 @@ export type IssuerKeysOptions = {
 
 /** After this they are read again, behind the back of whoever asks. */
 const FRESH_MS = 10 * 60_000;
+/** After this whoever asks waits for it: where nobody came for a while, nobody has read them. */
+const STALE_MS = 15 * 60_000;
+/** So long after it could not be reached nobody waits for an issuer whose keys are known: longer than one try takes. */
+const AWAY_MS = 2 * 60_000;
 /** After this, without having reached the issuer, nobody's token can be checked. */
 const KEPT_MS = 60 * 60_000;
 /** How soon an issuer is asked again: anybody can send tokens with keys that do not exist. */
@@ -28,6 +32,7 @@ export class IssuerKeys {
   #keys: JSONWebKeySet | undefined;
   #readAt = Number.NEGATIVE_INFINITY;
   #triedAt = Number.NEGATIVE_INFINITY;
+  #failedAt = Number.NEGATIVE_INFINITY;
   #reading: Promise<void> | undefined;
 
   constructor(options: IssuerKeysOptions) {
@@ -36,8 +41,10 @@ export class IssuerKeys {
 
   /** `kid`: what a token names. Rejects with STATE_UNAVAILABLE while the issuer cannot be reached and nothing is known. */
   async keys(kid: string | undefined): Promise<JSONWebKeySet> {
-    const age = this.#options.clock.now() - this.#readAt;
+    const now = this.#options.clock.now();
+    const age = now - this.#readAt;
     if (!this.#keys || age > KEPT_MS) await this.#read();
+    else if (age > STALE_MS && now - this.#failedAt > AWAY_MS) await this.#read();
     else if (kid !== undefined && !this.#keys.keys.some((key) => key.kid === kid)) await this.#read();
     else if (age > FRESH_MS) void this.#read();
     if (this.#keys && this.#options.clock.now() - this.#readAt <= KEPT_MS) return this.#keys;
@@ -56,7 +63,10 @@ export class IssuerKeys {
           this.#keys = keys;
           this.#readAt = clock.now();
         },
-        (cause) => log.warn("issuer's keys not read", { issuer, cause }),
+        (cause) => {
+          this.#failedAt = clock.now();
+          log.warn("issuer's keys not read", { issuer, cause });
+        },
       )
       .finally(() => {
         this.#reading = undefined;

@@ -1,6 +1,16 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { expectTrace } from "../../../tests/kit/attack-trace.ts";
-import { BASE, bearer, IdentityRig, ISSUER, type KeyPair, makeKey, NOW, sign } from "./fixtures/identity-rig.ts";
+import {
+  BASE,
+  bearer,
+  IdentityRig,
+  ISSUER,
+  type KeyPair,
+  makeKey,
+  NOW,
+  OTHER_ISSUER,
+  sign,
+} from "./fixtures/identity-rig.ts";
 
 const SECONDS = NOW / 1_000;
 let key: KeyPair;
@@ -127,6 +137,63 @@ describe("a token of an issuer", () => {
     await expect(rig.who(asked)).rejects.toMatchObject({ details: { reason: "key" } });
   });
 
+  test("is refused with the first request after a quarter of an hour in which its key was taken back", async () => {
+    const rig = rigOf();
+    const asked = bearer(await sign(key, { exp: SECONDS + 7_200 }));
+    await rig.who(asked);
+    rig.publish(ISSUER, nextKey.jwk);
+    rig.time.advance(15 * 60_000 + 1);
+    await expect(rig.who(asked)).rejects.toMatchObject({ details: { reason: "key" } });
+  });
+
+  test("waits for its issuer once, and not again while that cannot be reached", async () => {
+    const rig = rigOf();
+    const asked = bearer(await sign(key, { exp: SECONDS + 7_200 }));
+    await rig.who(asked);
+    rig.published.clear();
+    rig.time.advance(16 * 60_000);
+    expect(await rig.who(asked)).toBeDefined();
+    const hanging = Promise.withResolvers<object>();
+    rig.published.set(`${ISSUER}/.well-known/oauth-authorization-server`, hanging.promise);
+    rig.time.advance(60_000);
+    expect(await rig.who(bearer(await sign(key, { exp: SECONDS + 7_201 })))).toBeDefined();
+    hanging.resolve({});
+  });
+
+  test("is checked again while strangers wait for its issuer, and so are those of others and of the gateway", async () => {
+    const rig = rigOf();
+    rig.publish(OTHER_ISSUER, nextKey.jwk);
+    const own = rig.addToken();
+    const known = [bearer(own), bearer(await sign(key))];
+    await Promise.all(known.map((asked) => rig.who(asked)));
+    const hanging = Promise.withResolvers<object>();
+    rig.published.set(`${ISSUER}/keys`, hanging.promise);
+    rig.time.advance(5 * 60_000);
+    const strangers = Array.from({ length: 1_000 }, (_, index) => rig.who(bearer(unsigned(`k${index}`))));
+    await settle();
+    await expect(rig.who(bearer(unsigned("another")))).rejects.toMatchObject({ code: "OVERLOADED" });
+    for (const asked of known) expect(await rig.who(asked)).toBeDefined();
+    expect(await rig.who(bearer(rig.addToken()))).toBeDefined();
+    expect(await rig.who(bearer(await sign(nextKey, { iss: OTHER_ISSUER })))).toBeDefined();
+    hanging.resolve({ keys: [key.jwk] });
+    const outcomes = await Promise.allSettled(strangers);
+    expect(outcomes.every(({ status }) => status === "rejected")).toBe(true);
+    expect(await rig.who(bearer(await sign(key, { jti: "later" })))).toBeDefined();
+  });
+
+  test("ends with its time although the machine has slept, and with it the clock of the process", async () => {
+    let sleptMs = 0;
+    const time = () => rig.time.now();
+    const rig: IdentityRig = rigOf({ now: () => NOW + time() - 1_000 + sleptMs });
+    const asked = bearer(await sign(key, { exp: SECONDS + 60 }));
+    const own = bearer(rig.addToken({ expiresAt: NOW + 60_000 }));
+    await Promise.all([rig.who(asked), rig.who(own)]);
+    sleptMs = 3_600_000;
+    rig.tokens.isAway = true;
+    await expect(rig.who(asked)).rejects.toMatchObject({ details: { reason: "expired" } });
+    await expect(rig.who(own)).rejects.toMatchObject({ code: "STATE_UNAVAILABLE" });
+  });
+
   test("can be checked for an hour without the issuer, and then by nobody", async () => {
     const rig = rigOf();
     await rig.who(bearer(await sign(key)));
@@ -176,6 +243,12 @@ describe("a token of an issuer", () => {
     expect(await rig.who(bearer(await sign(key, { scope: "tools mcp" })))).toBeDefined();
   });
 });
+
+/** Whoever knows the name of an issuer can make such a token. */
+function unsigned(kid: string): string {
+  const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
+  return `${encode({ alg: "RS256", kid })}.${encode({ iss: ISSUER })}.AAAA`;
+}
 
 /** Lets what was begun behind somebody's back come to its end. */
 async function settle(): Promise<void> {

@@ -1,6 +1,7 @@
 /** Checks tokens that issuers have signed. What a token says about itself decides nothing but whose keys are tried. */
 import type { JWTHeaderParameters, JWTPayload } from "jose";
 import type { Principal } from "../../contract/index.ts";
+import { AtOnce } from "./at-once.ts";
 import { type ClaimNames, principalOfClaims } from "./claims.ts";
 import type { IssuerKeys } from "./issuer-keys.ts";
 import { type Refusal, refuse } from "./refusal.ts";
@@ -27,28 +28,39 @@ export type VerifiedToken = {
 const ALGORITHMS = ["RS256", "PS256", "ES256", "ES384", "EdDSA", "Ed25519"] as const;
 const LEEWAY_S = 30;
 const MAX_AUDIENCES = 20;
+/** Tokens of one issuer that nobody has shown before: anybody can name it, and it may take long to answer. */
+const MAX_STRANGERS = 1_000;
 const TYPES = new Set(["jwt", "at+jwt", "application/at+jwt"]);
 /** Keys that come with the token, addresses of keys, and demands: a token may make none of them. */
 const REFUSED_MEMBERS = ["jwk", "jku", "x5u", "x5c", "crit", "b64", "zip", "enc"];
 
 export class JwtVerifier {
-  readonly #issuers: ReadonlyMap<string, Issuer>;
+  readonly #issuers: ReadonlyMap<string, { readonly issuer: Issuer; readonly strangers: AtOnce }>;
   readonly #now: () => number;
 
   /** `now`: everybody's clock. */
   constructor(issuers: readonly Issuer[], now: () => number) {
-    this.#issuers = new Map(issuers.map((issuer) => [issuer.url, issuer]));
+    this.#issuers = new Map(issuers.map((issuer) => [issuer.url, { issuer, strangers: new AtOnce(MAX_STRANGERS) }]));
     this.#now = now;
   }
 
-  /** Rejects with NOT_AUTHENTICATED, or STATE_UNAVAILABLE while the issuer cannot be asked for its keys. */
-  async verify(token: string): Promise<VerifiedToken> {
+  /**
+   * Rejects with NOT_AUTHENTICATED, STATE_UNAVAILABLE while the issuer cannot be asked for its keys, or OVERLOADED.
+   * `isStranger`: the token was not found good before.
+   */
+  async verify(token: string, isStranger: boolean): Promise<VerifiedToken> {
     const jose = await import("jose");
     const { header, claimed } = readUnverified(jose, token);
     checkHeader(header);
-    const issuer = this.#issuers.get(typeof claimed.iss === "string" ? claimed.iss : "");
-    if (!issuer) throw refuse("issuer");
-    const keys = await issuer.keys.keys(header.kid);
+    const known = this.#issuers.get(typeof claimed.iss === "string" ? claimed.iss : "");
+    if (!known) throw refuse("issuer");
+    const { issuer, strangers } = known;
+    const verified = () => this.#verifyBy(issuer, jose, token, header.kid);
+    return await (isStranger ? strangers.run(verified) : verified());
+  }
+
+  async #verifyBy(issuer: Issuer, jose: Jose, token: string, kid: string | undefined): Promise<VerifiedToken> {
+    const keys = await issuer.keys.keys(kid);
     try {
       const { payload } = await jose.jwtVerify(token, jose.createLocalJWKSet(keys), {
         algorithms: [...ALGORITHMS],

@@ -4,7 +4,7 @@
  */
 import type { Clock, HttpRequest, Principal } from "../../contract/index.ts";
 
-/** Times are on the clock of this process. */
+/** Times are on the clock of this process, but for `endsAt`. */
 export type Known = {
   readonly principal: Principal;
   /** Of what was shown; a principal may have several. */
@@ -13,6 +13,8 @@ export type Known = {
   readonly audience?: Audience | undefined;
   /** The proof itself is worth nothing from then on. */
   readonly expiresAt: number;
+  /** The same on everybody's clock: that of this process stands still while its machine sleeps. Undefined: it does not expire. */
+  readonly endsAt: number | undefined;
   checkedAt: number;
   /** Until then it is believed without another look. */
   until: number;
@@ -33,23 +35,31 @@ const REFUSED_MS = 2_000;
 //  1. Whatever is in `#byHeaders` is in `#byHash`, or is forgotten: what is dropped from one is good in neither.
 export class KnownCallers {
   readonly #clock: Clock;
+  readonly #now: () => number;
   readonly #byHash = new Map<string, Known>();
   readonly #byHeaders = new WeakMap<HttpRequest["headers"], Known>();
   readonly #refused = new Map<string, { readonly error: unknown; readonly until: number }>();
 
-  constructor(clock: Clock) {
+  /** `now`: everybody's clock. */
+  constructor(clock: Clock, now: () => number) {
     this.#clock = clock;
+    this.#now = now;
   }
 
   /** Whoever is known by these headers. Asked for each request. */
   in(headers: HttpRequest["headers"], now: number): Known | undefined {
     const known = this.#byHeaders.get(headers);
-    return known !== undefined && !known.isForgotten && now < known.until ? known : undefined;
+    return known !== undefined && !known.isForgotten && now < known.until && !this.isOver(known) ? known : undefined;
   }
 
   find(hash: string): Known | undefined {
     const known = this.#byHash.get(hash);
-    return known !== undefined && this.#clock.now() < known.until ? known : undefined;
+    return known !== undefined && this.#clock.now() < known.until && !this.isOver(known) ? known : undefined;
+  }
+
+  /** Its proof has expired, by everybody's clock. */
+  isOver({ endsAt }: Known): boolean {
+    return endsAt !== undefined && this.#now() >= endsAt;
   }
 
   /** Also one that has to be looked at again before it is believed. */

@@ -33,6 +33,13 @@ describe("[auth]", () => {
   );
 
   test.each([
+    { issuers: [{ url: "https://login.example", tenant: "*" }], resource: "https://gw.example" },
+    { mtls: { tenant: "*" } },
+  ])("puts nobody into all tenants: %j", (auth) => {
+    expect(() => load(auth)).toThrow("expected the name of one tenant");
+  });
+
+  test.each([
     "https://gw.example/?a",
     "https://gw.example/#a",
     "https://a:b@gw.example",

@@ -18,12 +18,24 @@ const issuerUrl = z.string().refine((text) => isPlainUrl(text) && isSafeUrl(new 
   error: "expected an https URL, or an http one of this machine",
 });
 
+/** "*" stands for all of them elsewhere. */
+const tenantName = z
+  .string()
+  .min(1)
+  .refine((text) => text !== "*", { error: "expected the name of one tenant" });
+
 const claimsSchema = z
   .strictObject({
     user: z.string().min(1).default("sub").describe("Whose value is the user."),
     groups: z.string().min(1).default("groups").describe("Whose values are the groups."),
     scopes: z.string().min(1).default("scope").describe("Whose words are the scopes; `scp` where it is not there."),
-    tenant: z.string().min(1).optional().describe("Whose value is the tenant. Unset: `tenant` of the issuer."),
+    tenant: z
+      .string()
+      .min(1)
+      .optional()
+      .describe(
+        "Whose value is the tenant, never `default`, which is the platform's own. Unset: `tenant` of the issuer.",
+      ),
     role: z
       .string()
       .min(1)
@@ -42,7 +54,7 @@ const issuerSchema = z.lazy(() =>
         .array(z.string().min(1))
         .default([])
         .describe("Values of `aud` that mean this gateway, beside `resource` and the URLs of its endpoints."),
-      tenant: z.string().min(1).default(DEFAULT_TENANT).describe("The tenant of everybody whom it knows."),
+      tenant: tenantName.default(DEFAULT_TENANT).describe("The tenant of everybody whom it knows."),
       claims: claimsSchema.prefault({}),
     })
     .describe("Somebody who signs tokens: an OpenID provider, or an authorization server with JWT access tokens."),
@@ -51,7 +63,7 @@ const issuerSchema = z.lazy(() =>
 const mtlsSchema = z
   .strictObject({
     user: z.enum(CERTIFICATE_NAMES).default("subject.CN").describe("Where the user stands in a client's certificate."),
-    tenant: z.string().min(1).default(DEFAULT_TENANT).describe("The tenant of everybody with a certificate."),
+    tenant: tenantName.default(DEFAULT_TENANT).describe("The tenant of everybody with a certificate."),
     groups: z.boolean().default(false).describe("Whether the organisational units (OU) are groups."),
     scopes: scopes.default([]).describe("What everybody with a certificate has."),
     role: z.enum(ROLES).optional().describe("What everybody with a certificate may do to the gateway itself."),

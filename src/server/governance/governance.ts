@@ -112,7 +112,12 @@ export function createGovernance(ports: GovernancePorts): Governance {
     blocks: revocation.blocks,
     onProven: (principal, token) => vault.onProven(principal, token),
   });
-  const vault: GovernedVault = createVault({ ...ports, audit: told.trail, blocks: revocation.blocks });
+  const vault: GovernedVault = createVault({
+    ...ports,
+    audit: told.trail,
+    blocks: revocation.blocks,
+    bearerOf: (hash) => identity.bearerOf(hash),
+  });
   const added = new AddedByOperators(policy, live, log);
   const access = createAccess({ ...ports, policy, trail, blocks: () => revocation.blocks });
   const own = createOwnOperations({ ...ports, trail, feed: joinFeeds(told.feed, audit.calls), added });

@@ -9,7 +9,14 @@ import type {
   Timer,
   TokenRow,
 } from "../../contract/index.ts";
-import { Identity, IssuerKeys, JwtVerifier, Resource, readJson } from "../../mechanisms/identity/index.ts";
+import {
+  Identity,
+  IssuerKeys,
+  JwtVerifier,
+  principalOfToken,
+  Resource,
+  readJson,
+} from "../../mechanisms/identity/index.ts";
 import { type BlockList, makeBlock } from "../../mechanisms/identity/revocation/index.ts";
 import { authWays, type Config, isAuthOn, isLoopback } from "../config/index.ts";
 import type { Ports } from "../extensions.ts";
@@ -28,6 +35,8 @@ export type IdentityParts = {
   /** Unset: everybody who can connect is the local user. */
   readonly authenticator?: Identity;
   operations(): Promise<readonly Operation[]>;
+  /** Whose token has this hash: one that was given out here, or one that somebody came with. Looks first, then waits. */
+  bearerOf(hash: string): Promise<Principal | undefined>;
   open(): void;
   close(): void;
 };
@@ -39,6 +48,8 @@ export function createIdentity(ports: IdentityPorts): IdentityParts {
   const { config, state, log, timers } = ports;
   const identity = isAuthOn(config.auth) ? identityOf(ports) : undefined;
   const tokens = state?.records.tokens;
+  /** Whose tokens are being revoked: their rows may be gone before anybody asks. */
+  const leaving = new Map<string, Principal>();
   let timer: Timer | undefined;
   const sweep = () => {
     tokens?.expire(Date.now()).catch((cause: unknown) => log.debug("expired tokens not cleared", { cause }));
@@ -46,7 +57,13 @@ export function createIdentity(ports: IdentityPorts): IdentityParts {
   };
   return {
     ...(identity && { authenticator: identity }),
-    operations: () => operationsOf(ports, identity),
+    operations: () => operationsOf(ports, identity, leaving),
+    async bearerOf(hash) {
+      const known = leaving.get(hash) ?? identity?.bearerOf(hash);
+      if (known) return known;
+      const row = await tokens?.find(hash);
+      return row && principalOfToken(row);
+    },
     open() {
       sayPolicy(config, log);
       if (tokens && config.auth.tokens) sweep();
@@ -87,6 +104,7 @@ function identityOf({ config, state, audit, blocks, clock, log, onProven }: Iden
 async function operationsOf(
   { state, audit, blocks }: IdentityPorts,
   identity: Identity | undefined,
+  leaving: Map<string, Principal>,
 ): Promise<readonly Operation[]> {
   if (!state) return [];
   const { tokenOperations } = await import("../../mechanisms/identity/token-operations.ts");
@@ -95,14 +113,22 @@ async function operationsOf(
     audit,
     now: Date.now,
     // The block reaches every process, which then ends what it has of the bearer.
-    onRevoke: (bearer, row, by) => blocks.put(blockOf(row, by), revocationEvent(bearer, row, by)),
+    async onRevoke(bearer, row, by) {
+      leaving.set(row.hash, bearer);
+      try {
+        await blocks.put(blockOf(row, by), revocationEvent(bearer, row, by));
+      } finally {
+        leaving.delete(row.hash);
+      }
+    },
     onRevoked: ({ hash }) => identity?.forget({ hash }),
   });
 }
 
 function blockOf({ hash, tenant, expiresAt }: TokenRow, by: Principal): Block {
   const order = { subject: "client", key: hash, tenant, reason: "its token was revoked" } as const;
-  return makeBlock({ ...order, ...(expiresAt !== undefined && { until: expiresAt }) }, by.id, Date.now());
+  // One without an end is blocked for the least time: nobody is known by it once its row is gone, and blocks are bounded.
+  return makeBlock({ ...order, until: expiresAt ?? Date.now() }, by.id, Date.now());
 }
 
 function revocationEvent({ id }: Principal, row: TokenRow, by: Principal): AuditEvent {

@@ -2,7 +2,13 @@
 import { createPublicKey } from "node:crypto";
 import type { AuditTrail, Block, Operation, Principal, TokenRevoker } from "../../contract/index.ts";
 import type { LivePolicy } from "../../mechanisms/access/index.ts";
-import { BlockList, type RevocationFeed, SignedRevocations } from "../../mechanisms/identity/revocation/index.ts";
+import {
+  BlockList,
+  ownWords,
+  type RevocationFeed,
+  SignedRevocations,
+  sharedWords,
+} from "../../mechanisms/identity/revocation/index.ts";
 import type { Config } from "../config/index.ts";
 import type { Ports } from "../extensions.ts";
 import type { GatewayState } from "../state/index.ts";
@@ -59,12 +65,13 @@ export function createRevocation(options: RevocationOptions): Revocation {
     endSwitchedOff(block, live);
     revokeTokens(block);
   });
-  const signed = new SignedRevocations(Date.now);
+  const signed = new SignedRevocations(Date.now, state ? sharedWords(state.shared.entries) : ownWords(Date.now));
   return {
     blocks,
     async operations() {
       const { revocationOperations } = await import("../../mechanisms/identity/revocation/revocation-operations.ts");
-      return revocationOperations({ blocks, signed, feeds: () => feeds, now: Date.now, trail: options.trail });
+      const tokens = state?.records.tokens;
+      return revocationOperations({ blocks, signed, feeds: () => feeds, now: Date.now, trail: options.trail, tokens });
     },
     apply(config) {
       feeds = feedsOf(config);

@@ -1,7 +1,13 @@
 /** What the vault is told, made of the config and of what the gateway has. */
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import type { Block, KeyProvider, UpstreamTokenFilter } from "../../contract/index.ts";
+import {
+  type Block,
+  identityOf,
+  type KeyProvider,
+  type Principal,
+  type UpstreamTokenFilter,
+} from "../../contract/index.ts";
 import { fleetingKeys, openKeyFile, rotateKeyFile, wrappingKeys } from "../../mechanisms/vault/index.ts";
 import type { OAuthSettings, TokenPair } from "../../mechanisms/vault/upstream-oauth/index.ts";
 import type { Config, ListenAddress, ServerConfig } from "../config/index.ts";
@@ -67,29 +73,33 @@ export function isLoopbackHost(host: string): boolean {
   return host === "localhost" || host === "[::1]" || /^127(?:\.\d{1,3}){3}$/.test(host);
 }
 
-/** Which tokens a block is about; undefined: about none. */
-export function tokensOf({
-  subject,
-  key,
-  tenant,
-  server,
-}: Block): { readonly filter: UpstreamTokenFilter; readonly isMeant: (pair: TokenPair) => boolean } | undefined {
+type MeantTokens = { readonly filter: UpstreamTokenFilter; readonly isMeant: (pair: TokenPair) => boolean };
+
+/** Which tokens a block is about. `bearer`: of the token that it blocks, where that is known. */
+export function tokensOf({ subject, key, tenant, server }: Block, bearer?: Principal): readonly MeantTokens[] {
   const scope = { ...(tenant !== "" && { tenant }), ...(server !== "" && { server }) };
   const all = () => true;
   switch (subject) {
     case "client":
-      return { filter: { ...scope, client: key }, isMeant: all };
+      return [{ filter: { ...scope, client: key }, isMeant: all }, ...tokensFor(bearer, tenant, scope)];
     case "user":
-      return { filter: { ...scope, user: key }, isMeant: all };
+      return [{ filter: { ...scope, user: key }, isMeant: all }];
     case "upstream": {
       const isMeant = ({ accessToken }: TokenPair) => createHash("sha256").update(accessToken).digest("hex") === key;
-      return { filter: scope, isMeant };
+      return [{ filter: scope, isMeant }];
     }
     case "everybody":
-      return server === "" ? undefined : { filter: scope, isMeant: all };
+      return server === "" ? [] : [{ filter: scope, isMeant: all }];
     case "principal":
-      return { filter: { ...scope, principal: key }, isMeant: all };
+      return [{ filter: { ...scope, principal: key }, isMeant: all }];
   }
+}
+
+/** What is kept for them: by their user and client, which another token of theirs may have in common with it. */
+function tokensFor(bearer: Principal | undefined, of: string, scope: UpstreamTokenFilter): readonly MeantTokens[] {
+  if (!bearer) return [];
+  const { tenant, client, user } = identityOf(bearer);
+  return of === "" || of === tenant ? [{ filter: { ...scope, tenant, client, user }, isMeant: () => true }] : [];
 }
 
 /** Another key for the file of this machine; or why there is no such file. */

@@ -1,7 +1,5 @@
 import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
@@ -12,6 +10,7 @@ import type { Config } from "../config/index.ts";
 import { loadConfig } from "../config/load-config.ts";
 import { readConfig } from "../config/read-config.ts";
 import { type GatewayState, openState } from "../state/index.ts";
+import { OwnIssuer } from "./fixtures/own-issuer.ts";
 import { createVault, type GovernedVault } from "./vault.ts";
 
 const NO_BLOCKS: Blocks = {
@@ -22,44 +21,6 @@ const NO_BLOCKS: Blocks = {
   isRevoked: () => undefined,
   isUpstreamRevoked: () => false,
 };
-
-/** An issuer that gives a token to the gateway itself, and hears which ones it takes back. */
-class OwnIssuer {
-  readonly revoked: string[] = [];
-  readonly #server: Server = createServer((request, response) => {
-    let body = "";
-    request.on("data", (part) => {
-      body += part;
-    });
-    request.on("end", () => {
-      const answer = this.#answer(request.url ?? "", new URLSearchParams(body));
-      response.writeHead(answer ? 200 : 404, { "content-type": "application/json" }).end(JSON.stringify(answer ?? {}));
-    });
-  });
-  url = "";
-  #count = 0;
-
-  async listen(): Promise<void> {
-    await new Promise<void>((resolve) => this.#server.listen(0, "127.0.0.1", resolve));
-    this.url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
-  }
-
-  #answer(path: string, form: URLSearchParams): object | undefined {
-    const { url } = this;
-    if (path === "/.well-known/oauth-protected-resource/mcp")
-      return { resource: `${url}/mcp`, authorization_servers: [url] };
-    if (path === "/.well-known/oauth-authorization-server")
-      return { issuer: url, token_endpoint: `${url}/token`, revocation_endpoint: `${url}/revoke` };
-    if (path === "/token") return { access_token: `at-${++this.#count}`, token_type: "Bearer", expires_in: 3600 };
-    if (path === "/revoke") this.revoked.push(form.get("token") ?? "");
-    return path === "/revoke" ? {} : undefined;
-  }
-
-  async close(): Promise<void> {
-    this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
-  }
-}
 
 const OWN = 'type = "client_credentials"\nclientId = "me"\nclientSecret = { fromEnv = "SECRET" }\n';
 const EXCHANGED = 'type = "exchange"\nrisk = "medium"\nclientId = "me"\nclientSecret = { fromEnv = "SECRET" }\n';
@@ -79,7 +40,7 @@ function configWith(auth: string): Config {
 async function openVault(state?: GatewayState): Promise<GovernedVault> {
   const ports = { clock: time, timers: time, log: silentLog, meter: new FakeMeter() };
   const audit = untracked(async (changes) => (await state?.records.write(changes)) ?? false);
-  const opened = createVault({ ...ports, config, audit, blocks: NO_BLOCKS, state });
+  const opened = createVault({ ...ports, config, audit, blocks: NO_BLOCKS, bearerOf: async () => undefined, state });
   await opened.open();
   return opened;
 }

@@ -33,6 +33,8 @@ export type VaultOptions = Ports & {
   readonly state?: GatewayState | undefined;
   readonly audit: AuditTrail;
   readonly blocks: Pick<Blocks, "isUpstreamRevoked">;
+  /** Whose token has this hash; undefined: nobody knows. */
+  readonly bearerOf: (hash: string) => Promise<Principal | undefined>;
 };
 
 export type GovernedVault = TokenRevoker & {
@@ -54,7 +56,7 @@ const SWEEP_MS = 60_000;
 const SHARED_TRUST_MS = 5000;
 
 export function createVault(options: VaultOptions): GovernedVault {
-  const { state, timers, log, audit, blocks } = options;
+  const { state, timers, log, audit, blocks, bearerOf } = options;
   let { config } = options;
   let listen = config.gateway.listen;
   const memory = state ? undefined : new MemoryTokenRows();
@@ -169,8 +171,8 @@ export function createVault(options: VaultOptions): GovernedVault {
       }
     },
     async revokeTokensOf(block) {
-      const meant = tokensOf(block);
-      if (meant) await forget(meant.filter, "it was revoked", meant.isMeant);
+      const bearer = block.subject === "client" ? await bearerOf(block.key) : undefined;
+      for (const { filter, isMeant } of tokensOf(block, bearer)) await forget(filter, "it was revoked", isMeant);
     },
     async open() {
       scheduleSweep();

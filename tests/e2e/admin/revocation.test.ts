@@ -147,7 +147,10 @@ test("a machine revokes by a signed message, without any other credentials [AP-1
   expect(await eve.statuses()).toEqual([200, 200, 200]);
   expect((await stranger("POST", "/api/revocations/signed", { jws })).status).toBe(201);
   expect(await eventually(() => eve.statuses(), everywhere(401))).toEqual([401, 401, 401]);
-  expect((await stranger("POST", "/api/revocations/signed", { jws })).status).toBe(401);
+  for (const process of PROCESSES) {
+    const again = apiAt(cluster.fleet.origin(process), "not-a-token");
+    expect((await again("POST", "/api/revocations/signed", { jws })).status).toBe(401);
+  }
 });
 
 test("a server that is switched off for everybody is refused, others go on, and it can be switched on again [AP-148]", async () => {

@@ -1,17 +1,21 @@
 import { describe, expect, test } from "vitest";
 import { flush } from "../../../../tests/kit/test-kernel.ts";
 import { caller, EVENT, NOW, SharedBlocks } from "./fixtures/shared-blocks.ts";
-import { LEAST_LIFE_MS, makeBlock } from "./make-block.ts";
+import { LEAST_LIFE_MS, LONGEST_LIFE_MS, makeBlock } from "./make-block.ts";
 
 const revoked = (key: string, more: Partial<Parameters<typeof makeBlock>[0]> = {}) =>
   makeBlock({ subject: "client", key, reason: "lost", ...more }, "ops", NOW);
 
 describe("a block", () => {
   test("lives until its token is over, and at least a day [AP-142]", () => {
-    expect(revoked("a").until).toBe(NOW + LEAST_LIFE_MS);
     expect(revoked("a", { until: NOW + 1_000 }).until).toBe(NOW + LEAST_LIFE_MS);
     expect(revoked("a", { until: NOW + 3 * LEAST_LIFE_MS }).until).toBe(NOW + 3 * LEAST_LIFE_MS);
   });
+
+  test.each(["client", "user", "principal", "upstream", "everybody"] as const)(
+    "(%s) lives for years where nobody said when it ends",
+    (subject) => expect(revoked("a", { subject }).until).toBe(NOW + LONGEST_LIFE_MS),
+  );
 
   test("of the same subject and scope is the same one, and of another scope another", () => {
     expect(revoked("a", { reason: "again" }).id).toBe(revoked("a").id);
@@ -119,7 +123,7 @@ describe("the block list", () => {
     const shared = new SharedBlocks();
     const list = await shared.process();
     await list.put(revoked("a"), EVENT);
-    await list.put(revoked("b"), EVENT);
+    await list.put(revoked("b", { until: NOW }), EVENT);
     expect(await list.remove(revoked("a").id, EVENT)).toBe(true);
     expect(await list.remove(revoked("a").id, EVENT)).toBe(false);
     expect(list.isRevoked(caller("a"))).toBeUndefined();

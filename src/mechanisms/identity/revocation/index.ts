@@ -1,3 +1,4 @@
 export { BlockList } from "./block-list.ts";
+export { ownWords, sharedWords } from "./heard-words.ts";
 export { makeBlock } from "./make-block.ts";
 export { type RevocationFeed, SignedRevocations } from "./signed-revocation.ts";

@@ -3,17 +3,16 @@ import type { Block } from "../../../contract/index.ts";
 
 /** A block lives until what it is about is worth nothing any more, and at least this long. */
 export const LEAST_LIFE_MS = 24 * 3_600_000;
-/** What never ends by itself is blocked for this long, and can be blocked again. */
-const LONGEST_LIFE_MS = 10 * 365 * 24 * 3_600_000;
+/** What never ends by itself, as far as anybody knows, is blocked for this long, and can be blocked again. */
+export const LONGEST_LIFE_MS = 10 * 365 * 24 * 3_600_000;
 
 export type BlockOrder = Pick<Block, "subject" | "key" | "reason"> &
-  Partial<Pick<Block, "tenant" | "server" | "protocol" | "primitive" | "until">>;
+  Partial<Pick<Block, "tenant" | "server" | "protocol" | "primitive">> & { readonly until?: number | undefined };
 
-/** `until` unset: for a switch, until it is switched on again. */
+/** `until` unset: nobody knows when what it is about ends, so it lives as long as a block can. */
 export function makeBlock(order: BlockOrder, by: string, now: number): Block {
   const { subject, key, tenant = "", server = "", protocol = "", primitive = "", reason } = order;
-  const least = now + LEAST_LIFE_MS;
-  const until = order.until ?? (subject === "everybody" ? now + LONGEST_LIFE_MS : least);
+  const longest = now + LONGEST_LIFE_MS;
   const same = { subject, key, tenant, server, protocol, primitive };
   return {
     id: idOf(same),
@@ -21,7 +20,7 @@ export function makeBlock(order: BlockOrder, by: string, now: number): Block {
     reason,
     createdAt: now,
     createdBy: by,
-    until: Math.min(Math.max(until, least), now + LONGEST_LIFE_MS),
+    until: Math.min(Math.max(order.until ?? longest, now + LEAST_LIFE_MS), longest),
   };
 }
 

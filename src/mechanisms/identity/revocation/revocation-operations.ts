@@ -9,6 +9,7 @@ import {
   identityOf,
   type Operation,
   type Principal,
+  type TokenRows,
 } from "../../../contract/index.ts";
 import { operation, schemaOf } from "../../schemas/index.ts";
 import type { BlockList } from "./block-list.ts";
@@ -22,9 +23,12 @@ export type RevocationParts = {
   readonly feeds: () => readonly RevocationFeed[];
   readonly now: () => number;
   readonly trail: () => AuditTrail;
+  /** Tokens that this gateway has given out: a block of one lives until it ends. */
+  readonly tokens?: Pick<TokenRows, "find"> | undefined;
 };
 
 const PAGE = 1_000;
+const HASH = /^[0-9a-f]{64}$/;
 const name = z.string().min(1).max(256);
 const scope = { server: name.optional(), protocol: z.enum(["mcp", "a2a"]).optional(), primitive: name.optional() };
 const reason = z.string().max(1_000).default("");
@@ -39,7 +43,12 @@ const revocation = z
     tenant: name.optional().describe("Default: the caller's own; a platform's operator may name another, or `*`."),
     ...scope,
     reason,
-    until: z.iso.datetime().optional().describe("When the token is worth nothing any more; at least 24 h from now."),
+    until: z.iso
+      .datetime()
+      .optional()
+      .describe(
+        "When it ends; at least 24 h from now. Unset: with the token of that hash, if the gateway gave it out and it has an end; else after ten years.",
+      ),
   })
   .describe("Who may not any more, and where.");
 
@@ -59,18 +68,19 @@ const blockShape = z.object({
   until: z.string(),
 });
 
-export function revocationOperations({ blocks, signed, feeds, now, trail }: RevocationParts): readonly Operation[] {
+export function revocationOperations(parts: RevocationParts): readonly Operation[] {
+  const { blocks, signed, feeds, now, trail, tokens } = parts;
   const add = async (order: BlockOrder, by: Principal["id"], tenant: string) => {
-    const block = makeBlock(order, by, now());
+    const block = makeBlock({ ...order, until: order.until ?? (await endOf(order, tokens)) }, by, now());
     await blocks.put(block, eventOf("dev.isthmus.revocation.added", block, by, tenant));
     return { body: shown(block), status: 201 };
   };
   const refusals = new RefusalNotes(trail, now);
-  const opened = (jws: string) => {
+  const opened = async (jws: string) => {
     try {
-      return signed.open(jws, feeds());
+      return await signed.open(jws, feeds());
     } catch (error) {
-      refusals.note();
+      if (GatewayError.from(error).code === "NOT_AUTHENTICATED") refusals.note();
       throw error;
     }
   };
@@ -100,7 +110,8 @@ export function revocationOperations({ blocks, signed, feeds, now, trail }: Revo
       input: schemaOf(z.strictObject({ body: z.strictObject({ jws: z.string().min(1).max(8_192) }) })),
       output: schemaOf(blockShape),
       run: async ({ body }) => {
-        const { feed, claims } = opened(body.jws);
+        const message = await opened(body.jws);
+        const { feed, claims } = message;
         const { iat: _iat, jti: _jti, aud: _aud, iss: _iss, at: _at, ...said } = claims;
         const read = revocation.safeParse(said);
         if (!read.success)
@@ -109,7 +120,10 @@ export function revocationOperations({ blocks, signed, feeds, now, trail }: Revo
         if (!feed.tenants.includes("*") && !feed.tenants.includes(tenant)) {
           throw new GatewayError("NOT_ALLOWED", { message: "The feed may not speak about this tenant." });
         }
-        return await add(orderOf(read.data, tenant), `feed:${feed.id}`, tenant === "*" ? DEFAULT_TENANT : tenant);
+        const of = tenant === "*" ? DEFAULT_TENANT : tenant;
+        const answer = await add(orderOf(read.data, tenant), `feed:${feed.id}`, of);
+        await signed.remember(message);
+        return answer;
       },
     }),
     operation({
@@ -172,6 +186,12 @@ function orderOf(said: Revocation, tenant: string): BlockOrder {
     ...(primitive !== undefined && { primitive }),
     ...(until !== undefined && { until: Date.parse(until) }),
   };
+}
+
+/** When the token that is meant ends by itself; undefined: nobody here knows. */
+async function endOf({ subject, key, tenant }: BlockOrder, tokens: RevocationParts["tokens"]) {
+  const row = subject === "client" && HASH.test(key) ? await tokens?.find(key) : undefined;
+  return tenant === "" || row?.tenant === tenant ? row?.expiresAt : undefined;
 }
 
 function wrong(field: string, message: string): GatewayError {

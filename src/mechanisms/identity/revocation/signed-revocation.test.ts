@@ -1,6 +1,7 @@
 import { createHmac, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { NOW } from "./fixtures/shared-blocks.ts";
+import { ownWords } from "./heard-words.ts";
 import { type RevocationFeed, SignedRevocations } from "./signed-revocation.ts";
 
 const ed = generateKeyPairSync("ed25519");
@@ -22,12 +23,16 @@ function jws({ claims = {}, header = {}, key = ed.privateKey }: Made = {}): stri
   return `${text}.${signed.toString("base64url")}`;
 }
 
-const open = (text: string, feed = FEED, at = NOW) => new SignedRevocations(() => at).open(text, [feed]);
+const open = (text: string, feed = FEED) =>
+  new SignedRevocations(
+    () => NOW,
+    ownWords(() => NOW),
+  ).open(text, [feed]);
 
 describe("a signed revocation", () => {
-  test("is taken when a feed's key signed it, with either algorithm [AP-138]", () => {
-    expect(open(jws())).toMatchObject({ feed: { id: "hub" }, claims: { hash: "abc" } });
-    expect(open(jws({ key: ec.privateKey }))).toMatchObject({ feed: { id: "hub" } });
+  test("is taken when a feed's key signed it, with either algorithm [AP-138]", async () => {
+    expect(await open(jws())).toMatchObject({ feed: { id: "hub" }, claims: { hash: "abc" } });
+    expect(await open(jws({ key: ec.privateKey }))).toMatchObject({ feed: { id: "hub" } });
   });
 
   const publicPem = ed.publicKey.export({ type: "spki", format: "pem" });
@@ -54,21 +59,26 @@ describe("a signed revocation", () => {
     ["it is no JWS", "a.b"],
     ["it has four parts", `${jws()}.x`],
     ["it is huge", `${"a".repeat(9_000)}.b.c`],
-  ])("is refused where %s", (_why, text) => {
-    expect(() => open(text)).toThrow("not accepted");
+  ])("is refused where %s", async (_why, text) => {
+    await expect(open(text)).rejects.toThrow("not accepted");
   });
 
-  test("is taken once", () => {
-    const signed = new SignedRevocations(() => NOW);
+  test("is taken once, and again where what it says was not written down", async () => {
+    let now = NOW;
+    const clock = () => now;
+    const signed = new SignedRevocations(clock, ownWords(clock));
     const text = jws();
-    signed.open(text, [FEED]);
-    expect(() => signed.open(text, [FEED])).toThrow("not accepted");
-    expect(() => signed.open(jws({ claims: { jti: "2" } }), [FEED])).not.toThrow();
+    await signed.open(text, [FEED]);
+    await signed.remember(await signed.open(text, [FEED]));
+    await expect(signed.open(text, [FEED])).rejects.toThrow("not accepted");
+    now += 5 * 60_000;
+    await expect(signed.open(text, [FEED])).rejects.toThrow("not accepted");
+    expect(await signed.open(jws({ claims: { jti: "2" } }), [FEED])).toBeDefined();
   });
 
-  test("must be for this gateway where the operator says what it is called", () => {
+  test("must be for this gateway where the operator says what it is called", async () => {
     const feed = { ...FEED, audience: "us" };
-    expect(() => open(jws({ claims: { aud: "them" } }), feed)).toThrow("not accepted");
-    expect(open(jws({ claims: { aud: "us" } }), feed)).toBeDefined();
+    await expect(open(jws({ claims: { aud: "them" } }), feed)).rejects.toThrow("not accepted");
+    expect(await open(jws({ claims: { aud: "us" } }), feed)).toBeDefined();
   });
 });

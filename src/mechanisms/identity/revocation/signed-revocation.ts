@@ -1,6 +1,7 @@
 /** Revocations that machines send: a JWS of somebody whom the operator trusts with it, so no other credentials are asked for. */
-import { type KeyObject, verify } from "node:crypto";
+import { createHash, type KeyObject, verify } from "node:crypto";
 import { GatewayError } from "../../../contract/index.ts";
+import type { HeardWords } from "./heard-words.ts";
 
 export type RevocationFeed = {
   readonly id: string;
@@ -15,42 +16,48 @@ export type SignedRevocation = {
   readonly feed: RevocationFeed;
   /** Not looked into yet. */
   readonly claims: Readonly<Record<string, unknown>>;
+  /** By which it is known again. */
+  readonly word: string;
 };
 
 const TYPE = "isthmus-revocation+jwt";
 const PURPOSE = { EdDSA: { type: "ed25519" }, ES256: { type: "ec", curve: "prime256v1" } } as const;
 const MAX_AGE_MS = 5 * 60_000;
-const MAX_SEEN = 10_000;
 const MAX_JWS = 8_192;
 
-/** One for each gateway: it knows which words it has heard. */
 export class SignedRevocations {
   readonly #now: () => number;
-  readonly #seen = new Map<string, number>();
+  readonly #heard: HeardWords;
 
-  constructor(now: () => number) {
+  constructor(now: () => number, heard: HeardWords) {
     this.#now = now;
+    this.#heard = heard;
   }
 
-  /** Throws NOT_AUTHENTICATED, which says nothing about why. */
-  open(jws: string, feeds: readonly RevocationFeed[]): SignedRevocation {
+  /** Rejects with NOT_AUTHENTICATED, which says nothing about why, or where it cannot be known whether it was taken before. */
+  async open(jws: string, feeds: readonly RevocationFeed[]): Promise<SignedRevocation> {
     const read = jws.length <= MAX_JWS ? readJws(jws) : undefined;
     const feed = read && feeds.find(({ keys }) => keys.some((key) => isSignedBy(read, key)));
-    if (!read || !feed || !this.#isFresh(read.claims, feed)) throw refused();
-    return { feed, claims: read.claims };
+    const word = feed && this.#wordOf(read.claims, feed);
+    if (!read || !feed || word === undefined) throw refused();
+    // An old word must not undo what an operator has unblocked.
+    if (await this.#heard.has(word)) throw refused();
+    return { feed, claims: read.claims, word };
   }
 
-  /** Said lately, by its own clock and ours, and not before: an old word must not undo what an operator has unblocked. */
-  #isFresh({ iat, jti, aud }: SignedRevocation["claims"], feed: RevocationFeed): boolean {
-    if (typeof iat !== "number" || typeof jti !== "string" || jti === "") return false;
-    if (feed.audience !== undefined && aud !== feed.audience) return false;
-    const now = this.#now();
-    if (Math.abs(now - iat * 1000) > MAX_AGE_MS) return false;
-    for (const [known, until] of this.#seen) if (until < now) this.#seen.delete(known);
-    const word = `${feed.id} ${jti}`;
-    if (this.#seen.has(word) || this.#seen.size >= MAX_SEEN) return false;
-    this.#seen.set(word, now + 2 * MAX_AGE_MS);
-    return true;
+  /** What it says is on record: from now on it is refused. Whoever sent one that failed before this may send it again. */
+  async remember({ word }: SignedRevocation): Promise<void> {
+    await this.#heard.add(word, 2 * MAX_AGE_MS);
+  }
+
+  /** Undefined: it was not said lately, by its own clock and ours, or not to us. */
+  #wordOf({ iat, jti, aud }: SignedRevocation["claims"], feed: RevocationFeed): string | undefined {
+    if (typeof iat !== "number" || typeof jti !== "string" || jti === "") return undefined;
+    if (feed.audience !== undefined && aud !== feed.audience) return undefined;
+    if (Math.abs(this.#now() - iat * 1000) > MAX_AGE_MS) return undefined;
+    return createHash("sha256")
+      .update(JSON.stringify([feed.id, jti]))
+      .digest("base64url");
   }
 }
 
