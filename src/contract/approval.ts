@@ -42,6 +42,9 @@ export type Approval = {
   readonly given: Evidence;
 };
 
+/** What stands in place of the params of an approval that is over: of them only the digest is kept. */
+export const NO_INPUT = "{}";
+
 /** waiting and approved are open. */
 export function isOpen({ state }: Pick<Approval, "state">): boolean {
   return state === "waiting" || state === "approved";
@@ -49,7 +52,7 @@ export function isOpen({ state }: Pick<Approval, "state">): boolean {
 
 export type ApprovalChange = { readonly table: "approval" } /** Missed where one of its key is open. */ & (
   | { readonly type: "open"; readonly approval: Approval }
-  /** Missed where it is in another state, or was asked for under another policy, or its time is over (or, to expire it, is not). */
+  /** Missed where it is in another state, or was asked for under another policy, or its time is over (or, to expire it, is not). With its end its input is gone. */
   | {
       readonly type: "move";
       readonly id: string;
@@ -70,6 +73,8 @@ export type ApprovalFilter = {
 
 export interface ApprovalRows {
   get(id: string): Promise<Approval | undefined>;
+  /** The states of those of these that there are: at most a few hundred. */
+  states(ids: readonly string[]): Promise<ReadonlyMap<string, ApprovalState>>;
   /** The one of this key that is open. */
   find(key: string): Promise<Approval | undefined>;
   /** Newest first. */
@@ -78,8 +83,8 @@ export interface ApprovalRows {
   count(principal: string): Promise<number>;
   /** Those that are open though their time is over. */
   overdue(now: number, limit: number): Promise<readonly Approval[]>;
-  /** Forgets those that ended before. */
-  forget(before: number): Promise<void>;
+  /** Forgets those that ended before, and of all that ended those that came before the last `most`. */
+  forget(before: number, most: number): Promise<void>;
   /** The id of this gateway, the same in all its processes: proofs are made out to it. */
   gateway(): Promise<string>;
 }

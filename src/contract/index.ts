@@ -9,6 +9,7 @@ export {
   type Confirmations,
   type ConfirmOrder,
   isOpen,
+  NO_INPUT,
 } from "./approval.ts";
 export {
   type ActorType,

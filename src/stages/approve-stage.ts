@@ -38,6 +38,8 @@ export type ApproveOptions = HoldOptions & {
   /** Whether clients that open pages are asked to open the one on which the call is decided. */
   readonly asksForVisits: () => boolean;
   readonly facts: () => Promise<GateFacts>;
+  /** Why a call that was let in may not be made any more: much may have changed while it was held. */
+  readonly refusal: (call: Call) => GatewayError | undefined;
   /** Takes what a call takes that is made; unset: nothing is counted. */
   readonly charges?: () => HeldCharges | undefined;
 };
@@ -76,17 +78,40 @@ class HeldCall {
   }
 
   async run(tool: string, gate: Gate, next: Next): Promise<void> {
-    const { approvals, clock } = this.#options;
+    const leave = this.#options.approvals.held.enter(this.#call.principal);
+    let call: Call;
+    try {
+      call = await this.#released(tool, gate);
+    } finally {
+      leave();
+    }
+    await next(call, this.#out);
+  }
+
+  /** The call as it is to be made now, with the yes for it used up. */
+  async #released(tool: string, gate: Gate): Promise<Call> {
+    const { approvals } = this.#options;
     const { principal, target, input } = this.#call;
     const asked = await approvals.request({ principal, target, tool, input, gate });
     const { approval, page } = await this.#decided(asked);
     if (approval?.state === "waiting") throw await this.#undecided(approval, page);
     if (approval?.state !== "approved") throw refusalOf(approval);
+    return await approvals.inTurn(approval, (present) => this.#use(present));
+  }
+
+  async #use(approval: Approval | undefined): Promise<Call> {
+    const { approvals, clock, refusal, charges } = this.#options;
+    if (approval?.state !== "approved") throw refusalOf(approval);
     if (this.#call.signal.aborted) throw await this.#givenUp(approval);
-    await this.#options.charges?.()?.take(this.#call);
-    if (!(await approvals.consume(approval, this.#call.id))) throw refusalOf(await approvals.get(approval.id));
-    const changes = { input: this.#inputOf(approval), deadline: clock.now() + this.#hold.timeMs };
-    await next(changedCall(this.#call, changes), this.#out);
+    const call = changedCall(this.#call, { input: this.#inputOf(approval) });
+    const refused = refusal(call);
+    if (refused) {
+      await approvals.revoke(approval, "its caller may not make the call any more");
+      throw refused;
+    }
+    await charges?.()?.take(call);
+    if (!(await approvals.consume(approval, call.id))) throw refusalOf(await approvals.get(approval.id));
+    return changedCall(call, { deadline: clock.now() + this.#hold.timeMs });
   }
 
   async #undecided(approval: Approval, page: PageToVisit | undefined): Promise<GatewayError> {

@@ -26,6 +26,12 @@ export function authorizeStage({ judge, conceals }: AuthorizeOptions): Stage {
   };
 }
 
+/** Why a call that was let in may not be made any more; undefined: it may. Throws where it cannot be said. */
+export function presentRefusal({ judge, conceals }: AuthorizeOptions, call: Call): GatewayError | undefined {
+  const decision = judge(call);
+  return decision?.effect === "deny" ? refusalOf(decision, conceals()) : undefined;
+}
+
 function refusalOf({ source, reason, missing, isShown }: AccessDecision, isConcealed: boolean): GatewayError {
   if (missing)
     return new GatewayError("NOT_ALLOWED", { message: messageOf(missing), details: { source, scopes: missing } });

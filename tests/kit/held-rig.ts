@@ -1,9 +1,11 @@
 /** Calls before a gate: a kernel whose one tool waits for approvals over memory, on a clock that stands still. */
 import {
   type Approval,
+  type Call,
   type CallEvent,
   type CallOrder,
   type Evidence,
+  type GatewayError,
   payload,
   type Reader,
   type Run,
@@ -41,6 +43,8 @@ export class HeldRig {
   /** Where people decide; unset: nowhere. */
   pages: string | undefined;
   asksForVisits = true;
+  /** What access says now of a call that it has let in. */
+  refusal: (call: Call) => GatewayError | undefined = () => undefined;
 
   /** `evidence`: what the tool's own gate needs; unset: it has none. */
   static async make(evidence?: Evidence): Promise<HeldRig> {
@@ -71,7 +75,9 @@ export class HeldRig {
       pages: this.pages,
     });
     const asksForVisits = () => this.asksForVisits;
-    return { approvals, decider, watch, clock: time, timers: time, now, holdMs: () => 45_000, asksForVisits, facts };
+    const refusal = (call: Call) => this.refusal(call);
+    const settings = { holdMs: () => 45_000, asksForVisits, facts, refusal };
+    return { approvals, decider, watch, clock: time, timers: time, now, ...settings };
   }
 
   start(args: string, more: Partial<CallOrder> = {}): { seen: Seen; run: Run } {

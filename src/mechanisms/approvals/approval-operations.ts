@@ -2,9 +2,11 @@
 import * as z from "zod";
 import {
   APPROVAL_STATES,
+  type Approval,
   type ConfirmAnswer,
   GatewayError,
   identityOf,
+  isOpen,
   type Operation,
   type OperationContext,
 } from "../../contract/index.ts";
@@ -21,7 +23,8 @@ const approvalSchema = z.looseObject({
   tool: z.string(),
   server: z.string(),
   requester: z.strictObject({ principal: z.string(), user: z.string(), tenant: z.string() }),
-  arguments: z.unknown(),
+  /** Unset where it is over: then only their digest is kept. */
+  arguments: z.unknown().optional(),
   args_sha256: z.string(),
   nonce: z.string(),
   gate_aggregator_id: z.string(),
@@ -75,7 +78,7 @@ export function approvalOperations(ports: ApprovalOperationPorts): readonly Oper
         const { tenant } = identityOf(principal);
         const found = await approvals.list({ tenant, state, limit });
         const shared = await facts();
-        return { body: { approvals: found.map((approval) => shownApproval(approval, shared)) } };
+        return { body: { approvals: found.map((approval) => listed(approval, shared)) } };
       },
     }),
     operation({
@@ -89,12 +92,17 @@ export function approvalOperations(ports: ApprovalOperationPorts): readonly Oper
       async run({ id }, { principal }) {
         const found = await approvals.get(id);
         if (found?.tenant !== identityOf(principal).tenant) throw noSuch();
-        return { body: shownApproval(found, await facts()) };
+        return { body: listed(found, await facts()) };
       },
     }),
     decisionOperation(ports, "approve", "Says yes to a call: with a proof, or as the operator who calls."),
     decisionOperation(ports, "deny", "Says no to a call."),
   ];
+}
+
+function listed(approval: Approval, facts: GateFacts) {
+  const { arguments: kept, ...rest } = shownApproval(approval, facts);
+  return isOpen(approval) ? { ...rest, arguments: kept } : rest;
 }
 
 function decisionOperation(

@@ -102,6 +102,14 @@ describe("a request", () => {
     await expect(rig.request('{"n":1}')).resolves.toMatchObject({ state: "waiting" });
   });
 
+  test("is refused when the caller has too many that wait, also where all of them come at once", async () => {
+    const asked = await Promise.allSettled(Array.from({ length: 150 }, (_, number) => rig.request(`{"n":${number}}`)));
+    expect(asked.filter(({ status }) => status === "fulfilled")).toHaveLength(100);
+    expect(asked.at(-1)).toMatchObject({ reason: { code: "OVERLOADED" } });
+    expect(await rig.rows.count("agent")).toBe(100);
+    await expect(rig.request('{"n":100}', { principal: person("other") })).resolves.toMatchObject({ state: "waiting" });
+  });
+
   test("of two at once makes one", async () => {
     const asked = await Promise.all([rig.request("{}"), rig.request("{}"), rig.request("{}")]);
     expect(new Set(asked.map(({ id }) => id)).size).toBe(1);
@@ -258,6 +266,8 @@ describe("of steps that race, one wins", () => {
 
 test("what has expired is swept, told to the trail, and forgotten after an hour", async () => {
   const approval = await rig.request("{}");
+  // As a process that finds what another one has left, and is asked for nothing.
+  rig.approvals.open();
   const pass = async (ms: number) => {
     for (const step of [ms, 5_000]) {
       rig.time.advance(step);
@@ -272,6 +282,21 @@ test("what has expired is swept, told to the trail, and forgotten after an hour"
   rig.approvals.close();
   expect(rig.time.pending).toBe(0);
   expect(["waiting", "expired"].map((state) => rig.meter.of(`isthmus_approvals_total ${state}`))).toEqual([1, 1]);
+});
+
+test("of those that are over 5,000 are kept, and the arguments of none", async () => {
+  const approval = await rig.request('{"secret":"v-3"}');
+  await confirm(approval);
+  const joined = await rig.request('{"secret":"v-3"}');
+  expect(joined.input).toContain("v-3");
+  await rig.approvals.consume(joined, "call");
+  expect(await rig.rows.get(approval.id)).toMatchObject({ input: "{}", digest: approval.digest });
+  const forgotten: number[] = [];
+  rig.rows.forget = async (_before, most) => void forgotten.push(most);
+  rig.approvals.open();
+  rig.time.advance(5_000);
+  await new Promise(setImmediate);
+  expect(forgotten).toEqual([5_000]);
 });
 
 test("nothing that is over is open", async () => {

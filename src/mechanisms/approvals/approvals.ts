@@ -27,20 +27,18 @@ import {
   refuseRepeatedKeys,
   stringOf,
   type Target,
-  type Timer,
   type Timers,
 } from "../../contract/index.ts";
 import { type Actor, approvalEvent, GATEWAY, requester } from "./approval-events.ts";
+import { ApprovalSweep } from "./approval-sweep.ts";
 import type { Gate } from "./gate.ts";
+import { HeldCalls } from "./held-calls.ts";
+import { Turns } from "./turns.ts";
 import type { ApprovalWatch } from "./watch.ts";
 
 const MAX_INPUT = 256 * 1024;
 /** How many calls of one caller may wait at once. */
 const MAX_OPEN = 100;
-const SWEEP_MS = 5_000;
-const SWEPT_AT_ONCE = 100;
-/** How long what has become of one can be looked up. */
-const KEPT_MS = 60 * 60_000;
 const ATTEMPTS = 3;
 
 export type ApprovalsOptions = {
@@ -68,23 +66,32 @@ export type ApprovalOrder = {
 };
 
 export class Approvals {
+  /** The calls that wait here. */
+  readonly held = new HeldCalls();
   readonly #options: ApprovalsOptions;
-  #sweep: Timer | undefined;
-  #isClosed = false;
+  readonly #sweep: ApprovalSweep;
+  /** Those of one caller are counted and opened one after another. */
+  readonly #openings = new Turns();
+  readonly #releases = new Turns();
 
   constructor(options: ApprovalsOptions) {
     this.#options = options;
+    this.#sweep = new ApprovalSweep({ ...options, expire: (approval) => this.expire(approval) });
+  }
+
+  /** What is over is swept from now on. */
+  open(): void {
+    this.#sweep.start();
   }
 
   /** The approval that this call waits for: the one that is open for the same call, else a new one. */
   async request(order: ApprovalOrder): Promise<Approval> {
     const asked = this.#describe(order);
-    this.#sweepLater();
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const found = await this.#options.rows.find(asked.key);
       if (found && this.#isGoodFor(found, asked)) return found;
       if (found) await this.#end(found);
-      else if (await this.#open(asked)) return asked;
+      else if (await this.#openings.take(asked.principal, () => this.#open(asked))) return asked;
     }
     throw new GatewayError("CONFLICT", { message: "The same call is asked for too often at once." });
   }
@@ -94,12 +101,19 @@ export class Approvals {
   }
 
   list(filter: ApprovalFilter): Promise<readonly Approval[]> {
-    this.#sweepLater();
     return this.#options.rows.list(filter);
   }
 
   isOver({ expiresAt }: Approval): boolean {
     return expiresAt <= this.#options.now();
+  }
+
+  /**
+   * Calls here that wait for the same yes try to use it one after another, each with the approval as it is then: whatever a call
+   * takes before it uses the yes is taken for the one that is made.
+   */
+  inTurn<Result>({ id }: Approval, use: (present: Approval | undefined) => Promise<Result>): Promise<Result> {
+    return this.#releases.take(id, async () => use(await this.get(id)));
   }
 
   /** Lets the call be made, once. False: it was made, is over, or the policy has changed since it was asked for. */
@@ -147,9 +161,13 @@ export class Approvals {
     await this.move(approval, { to: "expired", actor: GATEWAY, by: GATEWAY.id });
   }
 
+  /** It lets nothing through any more, whoever waits for it. */
+  async revoke(approval: Approval, why: string): Promise<void> {
+    await this.move(approval, { to: "withdrawn", actor: GATEWAY, by: GATEWAY.id, details: { why } });
+  }
+
   close(): void {
-    this.#isClosed = true;
-    this.#sweep?.cancel();
+    this.#sweep.close();
   }
 
   #isGoodFor(found: Approval, asked: Approval): boolean {
@@ -165,9 +183,7 @@ export class Approvals {
 
   /** One that cannot be joined makes room for a new one. */
   async #end(found: Approval): Promise<void> {
-    if (this.isOver(found)) return this.expire(found);
-    const details = { why: "policy changed" };
-    await this.move(found, { to: "withdrawn", actor: GATEWAY, by: GATEWAY.id, details });
+    await (this.isOver(found) ? this.expire(found) : this.revoke(found, "policy changed"));
   }
 
   async #open(approval: Approval): Promise<boolean> {
@@ -209,26 +225,6 @@ export class Approvals {
       decidedBy: "",
       given: "none",
     };
-  }
-
-  #sweepLater(): void {
-    if (this.#sweep || this.#isClosed) return;
-    this.#sweep = this.#options.timers.after(SWEEP_MS, () => {
-      this.#sweep = undefined;
-      this.#sweepNow().then(
-        () => this.#sweepLater(),
-        (cause) => {
-          this.#options.log.warn("approvals could not be swept", { cause });
-          this.#sweepLater();
-        },
-      );
-    });
-  }
-
-  async #sweepNow(): Promise<void> {
-    const { rows, now } = this.#options;
-    for (const approval of await rows.overdue(now(), SWEPT_AT_ONCE)) await this.expire(approval);
-    await rows.forget(now() - KEPT_MS);
   }
 }
 

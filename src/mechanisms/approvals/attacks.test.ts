@@ -228,6 +228,31 @@ describe("evidence", () => {
     await expectRefused(await rig.decider.decideAs(other, approval.id, "approve"), "own_principal");
   });
 
+  test.each([
+    ["", ""],
+    ["", "bob"],
+    ["ann", ""],
+  ])(
+    "of the client that asks for it is none where nobody is behind one of its tokens: %j, %j",
+    async (asks, decides) => {
+      const bot = person("token-1", { user: asks, client: "build-bot" });
+      approval = await rig.request("{}", { principal: bot, evidence: "operator" });
+      const second = person("token-2", { user: decides, client: "build-bot", role: "operator" });
+      await expectRefused(await rig.decider.decideAs(second, approval.id, "approve"), "own_principal");
+    },
+  );
+
+  test("of another person with the same client, or of a client without a name, is one", async () => {
+    const ann = person("token-1", { user: "ann", client: "console" });
+    const first = await rig.request('{"n":1}', { principal: ann, evidence: "operator" });
+    const bob = person("token-2", { user: "bob", client: "console", role: "operator" });
+    expect(await rig.decider.decideAs(bob, first.id, "approve")).toMatchObject({ status: "approved" });
+    const nameless = person("token-3", { user: "", client: "" });
+    const second = await rig.request('{"n":2}', { principal: nameless, evidence: "operator" });
+    const other = person("token-4", { user: "", client: "", role: "operator" });
+    expect(await rig.decider.decideAs(other, second.id, "approve")).toMatchObject({ status: "approved" });
+  });
+
   test("of an operator of another tenant is none", async () => {
     approval = await rig.request("{}", { evidence: "operator" });
     const stranger = person("eve", { role: "admin", tenant: "acme" });

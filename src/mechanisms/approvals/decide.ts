@@ -162,10 +162,13 @@ export class Decider implements Confirmations {
 
 /** Whoever asks for a call may take it back, but not approve it. */
 function operatorProblem(principal: Principal, approval: Approval, decision: Decision): string | undefined {
-  const { role, user } = identityOf(principal);
+  const { role, user, client } = identityOf(principal);
   if (role !== "operator" && role !== "admin") return "not_an_operator";
   if (decision === "deny") return undefined;
-  if (principal.id === approval.principal || (user !== "" && user === approval.user)) return "own_principal";
+  const isSameUser = user !== "" && user === approval.user;
+  // Where nobody knows who is behind a client, all that it has is one and the same.
+  const isSameClient = client !== "" && client === approval.client && (user === "" || approval.user === "");
+  if (principal.id === approval.principal || isSameUser || isSameClient) return "own_principal";
   return isEnough("operator", approval.evidence) ? undefined : "evidence_too_weak";
 }
 

@@ -1,5 +1,5 @@
-import { expect, test } from "vitest";
-import { ApprovalRig } from "../../../tests/kit/approval-rig.ts";
+import { expect, test, vi } from "vitest";
+import { ApprovalRig, person } from "../../../tests/kit/approval-rig.ts";
 import { ManualTime } from "../../../tests/kit/manual-time.ts";
 import { KeptLog } from "../../../tests/kit/quiet.ts";
 import type { Channel } from "../../contract/index.ts";
@@ -57,15 +57,39 @@ test("a decision that was not heard of is seen within a second", async () => {
 test("a store that does not answer is asked again", async () => {
   const { rig, time, here } = processes(true);
   const approval = await rig.request("{}");
+  const states = rig.rows.states.bind(rig.rows);
   const get = rig.rows.get.bind(rig.rows);
-  rig.rows.get = () => Promise.reject(new Error("away"));
+  const away = () => Promise.reject(new Error("away"));
+  rig.rows.states = away;
   const waiting = here.change(approval, 60_000);
   time.advance(1_000);
   await settle();
-  rig.rows.get = get;
   await approved(rig, approval.id);
+  rig.rows.states = states;
+  rig.rows.get = away;
+  time.advance(1_000);
+  await settle();
+  rig.rows.get = get;
   time.advance(1_000);
   expect(await waiting).toMatchObject({ state: "approved" });
+});
+
+test("many are looked at in few questions, and none is read whole that has not changed", async () => {
+  const { rig, time, here } = processes(true);
+  const asked = await Promise.all(
+    Array.from({ length: 250 }, (_, n) => rig.request("{}", { principal: person(`agent-${n}`) })),
+  );
+  const waiting = asked.map((approval) => here.change(approval, 60_000));
+  const [last] = asked.slice(-1);
+  await approved(rig, last?.id ?? "");
+  const states = vi.spyOn(rig.rows, "states");
+  const get = vi.spyOn(rig.rows, "get");
+  time.advance(1_000);
+  expect(await waiting.at(-1)).toMatchObject({ id: last?.id, state: "approved" });
+  expect(states.mock.calls.map(([ids]) => ids.length)).toEqual([100, 100, 50]);
+  expect(get.mock.calls).toEqual([[last?.id]]);
+  here.leave();
+  expect((await Promise.all(waiting)).map((seen) => seen?.id)).toEqual(asked.map(({ id }) => id));
 });
 
 test("who waits at a process that stops gets it as it is", async () => {

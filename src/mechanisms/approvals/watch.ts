@@ -1,7 +1,8 @@
 /** Waits for what becomes of approvals, which may be decided in another process: by its words, and by looking now and then. */
-import type { Approval, ApprovalRows, Channel, Log, Timer, Timers } from "../../contract/index.ts";
+import type { Approval, ApprovalRows, ApprovalState, Channel, Log, Timer, Timers } from "../../contract/index.ts";
 
 const LOOK_MS = 1_000;
+const LOOKED_AT_ONCE = 100;
 const TOPIC = "approvals";
 
 export type WatchOptions = {
@@ -12,7 +13,8 @@ export type WatchOptions = {
   readonly log: Log;
 };
 
-type Watcher = (approval: Approval | undefined) => void;
+/** `state`: as it was when somebody began to wait. */
+type Watcher = { readonly state: ApprovalState; tell(approval: Approval | undefined): void };
 
 export class ApprovalWatch {
   readonly #options: WatchOptions;
@@ -42,9 +44,11 @@ export class ApprovalWatch {
    */
   change(approval: Approval, ms: number, signal?: AbortSignal): Promise<Approval | undefined> {
     const { promise, resolve, reject } = Promise.withResolvers<Approval | undefined>();
-    const watcher: Watcher = (seen) => {
-      if (seen?.state !== approval.state || this.#isLeaving) resolve(seen);
+    const { state } = approval;
+    const tell: Watcher["tell"] = (seen) => {
+      if (seen?.state !== state || this.#isLeaving) resolve(seen);
     };
+    const watcher: Watcher = { state, tell };
     const abort = () => reject(signal?.reason as Error);
     const watchers = this.#watchers.get(approval.id) ?? new Set();
     this.#watchers.set(approval.id, watchers.add(watcher));
@@ -72,7 +76,7 @@ export class ApprovalWatch {
   /** Nobody waits here any longer: each gets what it waits for as it is. */
   leave(): void {
     this.#isLeaving = true;
-    for (const id of this.#watchers.keys()) void this.#look(id);
+    void this.#lookAtAll();
   }
 
   async close(): Promise<void> {
@@ -83,7 +87,7 @@ export class ApprovalWatch {
   }
 
   #tell(id: string, approval: Approval | undefined): void {
-    for (const watcher of this.#watchers.get(id) ?? []) watcher(approval);
+    for (const watcher of this.#watchers.get(id) ?? []) watcher.tell(approval);
   }
 
   #listen(): void {
@@ -102,10 +106,25 @@ export class ApprovalWatch {
     if (this.#timer || this.#isClosed) return;
     this.#timer = this.#options.timers.after(LOOK_MS, () => {
       this.#timer = undefined;
-      void Promise.all([...this.#watchers.keys()].map((id) => this.#look(id))).then(() => {
+      void this.#lookAtAll().then(() => {
         if (this.#watchers.size > 0) this.#lookLater();
       });
     });
+  }
+
+  /** Whole ones are read only where something has changed: they have the input of the call. */
+  async #lookAtAll(): Promise<void> {
+    const ids = [...this.#watchers.keys()];
+    for (let from = 0; from < ids.length; from += LOOKED_AT_ONCE) {
+      const some = ids.slice(from, from + LOOKED_AT_ONCE);
+      const states = await this.#options.rows.states(some).catch(() => undefined);
+      if (!states) return;
+      await Promise.all(some.filter((id) => this.#isNews(id, states.get(id))).map((id) => this.#look(id)));
+    }
+  }
+
+  #isNews(id: string, state: ApprovalState | undefined): boolean {
+    return this.#isLeaving || [...(this.#watchers.get(id) ?? [])].some((watcher) => watcher.state !== state);
   }
 
   /** A store that does not answer is asked again with the next look. */

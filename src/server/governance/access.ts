@@ -3,7 +3,9 @@ import { createHash } from "node:crypto";
 import {
   type AuditTrail,
   type Blocks,
+  type Call,
   decodeString,
+  type GatewayError,
   identityOf,
   joinName,
   type Operation,
@@ -21,7 +23,7 @@ import {
   type OfferedPrimitive,
   type Refusal,
 } from "../../mechanisms/access/index.ts";
-import { authorizeStage } from "../../stages/index.ts";
+import { authorizeStage, presentRefusal } from "../../stages/index.ts";
 import { isAuthOn } from "../config/auth-config.ts";
 import type { Config } from "../config/index.ts";
 import type { Ports } from "../extensions.ts";
@@ -40,6 +42,8 @@ export type AccessPorts = Ports & {
 export type GovernedAccess = {
   readonly access: LiveAccess;
   readonly stage: StageFactory;
+  /** What the stage would say now of a call that it has let in: undefined, or why it is refused. */
+  readonly refusal: (call: Call) => GatewayError | undefined;
   operations(): Promise<readonly Operation[]>;
   /** Whether a rule may want somebody's yes. */
   readonly hasRules: () => boolean;
@@ -61,7 +65,8 @@ export function createAccess(ports: AccessPorts): GovernedAccess {
     { timers, now: Date.now, dottedOf, blocks: ports.blocks, onChange: ports.onReach, onRefused: refused },
     inForce(),
   );
-  const stage = authorizeStage({ judge: (call) => access.judge(call), conceals: () => config.access.conceal });
+  const judging = { judge: (call: Call) => access.judge(call), conceals: () => config.access.conceal };
+  const stage = authorizeStage(judging);
   policy.onChange(takeOver);
 
   function inForce(): InForce {
@@ -117,6 +122,7 @@ export function createAccess(ports: AccessPorts): GovernedAccess {
   return {
     access,
     stage: () => (access.isRestrictive || isAuthOn(config.auth) || hasBlocks() ? stage : undefined),
+    refusal: (call) => presentRefusal(judging, call),
     async operations() {
       const { accessOperations } = await import("../../mechanisms/access/operations/index.ts");
       return accessOperations({ access, policy, trail, now: Date.now, dottedOf, targetOf, primitives });

@@ -22,11 +22,23 @@ function configOf(text: string): Config {
   return loadConfig(readConfig([file]), { env: {} });
 }
 
-function approvalsFor(text: string) {
-  const time = new ManualTime();
+function approvalsFor(text: string, time = new ManualTime()) {
   const ports = { clock: time, timers: time, log: silentLog, meter: new FakeMeter() };
-  return createApprovals({ ...ports, config: configOf(text), hasRules: () => false });
+  return createApprovals({ ...ports, config: configOf(text), hasRules: () => false, refusal: () => undefined });
 }
+
+test("what is over is swept from the start, before anybody asks for anything, and no longer than until the end", async () => {
+  const time = new ManualTime();
+  const approvals = approvalsFor("", time);
+  expect(time.pending).toBe(0);
+  approvals.open();
+  expect(time.pending).toBe(1);
+  time.advance(5_000);
+  await new Promise(setImmediate);
+  expect(time.pending).toBe(1);
+  await approvals.close();
+  expect(time.pending).toBe(0);
+});
 
 describe("the pages of approvals", () => {
   test.each([

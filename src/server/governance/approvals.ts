@@ -2,7 +2,9 @@
 import { createHash } from "node:crypto";
 import type {
   AuditTrail,
+  Call,
   Confirmations,
+  GatewayError,
   HeldCharges,
   IsHeld,
   Offer,
@@ -43,6 +45,8 @@ export type ApprovalPorts = Ports & {
   readonly policyVersion?: () => string;
   /** What calls take that are made, for those that waited. */
   readonly charges?: () => HeldCharges | undefined;
+  /** Why a call that was let in may not be made any more. */
+  readonly refusal: (call: Call) => GatewayError | undefined;
   /** Whether access may say `confirm`: then every call may have to wait. */
   readonly hasRules: () => boolean;
 };
@@ -59,6 +63,7 @@ export type GovernedApprovals = {
   flag(offers: readonly Offer[], screen: (offers: readonly Offer[]) => readonly Offer[]): readonly Offer[];
   /** Whether lists and pipelines must be made anew. */
   apply(config: Config): boolean;
+  open(): void;
   /** The process is about to stop: callers that wait are told to come back. */
   leave(): void;
   close(): Promise<void>;
@@ -110,6 +115,7 @@ export function createApprovals(ports: ApprovalPorts): GovernedApprovals {
     holdMs: () => gate.holdMs,
     asksForVisits: () => gate.ask === "url",
     facts,
+    refusal: ports.refusal,
     ...charged,
   };
   /** The gates of those entries that have one of their own, by their targets. */
@@ -197,6 +203,7 @@ export function createApprovals(ports: ApprovalPorts): GovernedApprovals {
       }
       return isOther;
     },
+    open: () => approvals.open(),
     leave: () => watch.leave(),
     async close() {
       approvals.close();

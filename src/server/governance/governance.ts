@@ -126,6 +126,7 @@ export function createGovernance(ports: GovernancePorts): Governance {
     audit: told.trail,
     policyVersion: () => access.version(),
     hasRules: () => access.hasRules(),
+    refusal: (call) => access.refusal(call),
     charges: () => limits.held,
   });
   const limits: GovernedLimits = createLimits({
@@ -167,6 +168,7 @@ export function createGovernance(ports: GovernancePorts): Governance {
       // Nobody is served by another policy than the one that was set, not even for a moment.
       await policy.open();
       access.open();
+      approvals.open();
       const opening = Promise.all([revocation.open(), own.open(), limits.open(), vault.open()]);
       // Where nobody is asked who they are, a start need not wait for what only callers of others can be kept from.
       if (isAuthOn(config.auth) || state?.clusterKey !== undefined) await opening;

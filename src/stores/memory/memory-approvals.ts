@@ -4,8 +4,10 @@ import {
   type ApprovalChange,
   type ApprovalFilter,
   type ApprovalRows,
+  type ApprovalState,
   type Change,
   isOpen,
+  NO_INPUT,
 } from "../../contract/index.ts";
 
 /** How many that are over can be looked up. */
@@ -19,6 +21,11 @@ export class MemoryApprovals implements ApprovalRows {
 
   async get(id: string): Promise<Approval | undefined> {
     return this.#approvals.get(id);
+  }
+
+  async states(ids: readonly string[]): Promise<ReadonlyMap<string, ApprovalState>> {
+    const found = ids.flatMap((id) => this.#approvals.get(id) ?? []);
+    return new Map(found.map(({ id, state }) => [id, state]));
   }
 
   async find(key: string): Promise<Approval | undefined> {
@@ -42,9 +49,10 @@ export class MemoryApprovals implements ApprovalRows {
       .slice(0, limit);
   }
 
-  async forget(before: number): Promise<void> {
-    for (const approval of this.#approvals.values()) {
-      if (!isOpen(approval) && approval.expiresAt < before) this.#approvals.delete(approval.id);
+  async forget(before: number, most: number): Promise<void> {
+    const ended = [...this.#approvals.values()].filter((approval) => !isOpen(approval));
+    for (const [place, { id, expiresAt }] of ended.entries()) {
+      if (expiresAt < before || place < ended.length - most) this.#approvals.delete(id);
     }
   }
 
@@ -75,7 +83,9 @@ export class MemoryApprovals implements ApprovalRows {
   #apply(change: ApprovalChange): void {
     if (change.type === "open") return this.#put(change.approval);
     const found = this.#approvals.get(change.id);
-    if (found) this.#put({ ...found, state: change.to, decidedBy: change.by, given: change.given });
+    if (!found) return;
+    const input = isOpen({ state: change.to }) ? found.input : NO_INPUT;
+    this.#put({ ...found, input, state: change.to, decidedBy: change.by, given: change.given });
   }
 
   #put(approval: Approval): void {

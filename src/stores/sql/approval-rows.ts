@@ -1,11 +1,12 @@
 import type { Selectable } from "kysely";
-import type {
-  Approval,
-  ApprovalChange,
-  ApprovalFilter,
-  ApprovalRows,
-  ApprovalState,
-  Evidence,
+import {
+  type Approval,
+  type ApprovalChange,
+  type ApprovalFilter,
+  type ApprovalRows,
+  type ApprovalState,
+  type Evidence,
+  NO_INPUT,
 } from "../../contract/index.ts";
 import type { ApprovalTable } from "../migrations/index.ts";
 import { type ChangeStatement, statement } from "./change-statement.ts";
@@ -24,6 +25,12 @@ export class SqlApprovalRows implements ApprovalRows {
   async get(id: string): Promise<Approval | undefined> {
     const found = await this.#engine.run(() => this.#all.where("id", "=", id).executeTakeFirst());
     return found && approvalOf(found);
+  }
+
+  async states(ids: readonly string[]): Promise<ReadonlyMap<string, ApprovalState>> {
+    const query = this.#engine.database.selectFrom("approvals").select(["id", "state"]).where("id", "in", ids);
+    const found = ids.length === 0 ? [] : await this.#engine.run(() => query.execute());
+    return new Map(found.map(({ id, state }) => [id, state as ApprovalState]));
   }
 
   async find(key: string): Promise<Approval | undefined> {
@@ -55,14 +62,20 @@ export class SqlApprovalRows implements ApprovalRows {
     return (await this.#engine.run(() => query.execute())).map(approvalOf);
   }
 
-  async forget(before: number): Promise<void> {
-    await this.#engine.run(() =>
-      this.#engine.database
-        .deleteFrom("approvals")
-        .where("state", "not in", OPEN)
-        .where("expires_at", "<", Math.round(before))
-        .execute(),
-    );
+  async forget(before: number, most: number): Promise<void> {
+    const { database } = this.#engine;
+    const surplus = database
+      .selectFrom("approvals")
+      .select("sequence")
+      .where("state", "not in", OPEN)
+      .orderBy("sequence", "desc")
+      .limit(1)
+      .offset(most);
+    const forgotten = database
+      .deleteFrom("approvals")
+      .where("state", "not in", OPEN)
+      .where((row) => row.or([row("expires_at", "<", Math.round(before)), row("sequence", "<=", surplus)]));
+    await this.#engine.run(() => forgotten.execute());
   }
 
   async gateway(): Promise<string> {
@@ -93,7 +106,7 @@ export function approvalStatements({ database }: SqlEngine, change: ApprovalChan
   const now = Math.round(change.now);
   let moved = database
     .updateTable("approvals")
-    .set({ state: to, decided_by: by, given, ...(!OPEN.includes(to) && { open_key: null }) })
+    .set({ state: to, decided_by: by, given, ...(!OPEN.includes(to) && { open_key: null, input: NO_INPUT }) })
     .where("id", "=", id)
     .where("state", "=", from)
     .where("expires_at", to === "expired" ? "<=" : ">", now);

@@ -15,21 +15,21 @@ import {
 import type { GroupCommit } from "./group-commit.ts";
 
 /** What every start asks for, and mostly finds nothing of. */
-export type Versioned = "policy" | "block";
+export type Rare = "policy" | "block" | "approval";
 
 /** Loads what queries are built with when the first one is made: most gateways that start make none, and it was 6 ms of every start. */
 export class RecordsOnDemand implements Records {
   readonly #commits: GroupCommit;
   readonly #open: () => Promise<Records>;
-  readonly #hasVersions: (what: Versioned) => boolean;
+  readonly #hasAny: (what: Rare) => boolean;
   #records: Promise<Records> | undefined;
   #isClosed = false;
 
-  /** `hasVersions`: whether operators have ever set anything of that, found out without loading anything. */
-  constructor(commits: GroupCommit, open: () => Promise<Records>, hasVersions: (what: Versioned) => boolean) {
+  /** `hasAny`: whether there is, or ever was, anything of that, found out without loading anything. */
+  constructor(commits: GroupCommit, open: () => Promise<Records>, hasAny: (what: Rare) => boolean) {
     this.#commits = commits;
     this.#open = open;
-    this.#hasVersions = hasVersions;
+    this.#hasAny = hasAny;
   }
 
   /** Tried again with the next use where it fails. */
@@ -92,11 +92,15 @@ export class RecordsOnDemand implements Records {
 
   readonly approvals: ApprovalRows = {
     get: async (id) => (await this.load()).approvals.get(id),
+    states: async (ids) => (await this.load()).approvals.states(ids),
     find: async (key) => (await this.load()).approvals.find(key),
     list: async (filter) => (await this.load()).approvals.list(filter),
     count: async (principal) => (await this.load()).approvals.count(principal),
-    overdue: async (now, limit) => (await this.load()).approvals.overdue(now, limit),
-    forget: async (before) => (await this.load()).approvals.forget(before),
+    overdue: async (now, limit) =>
+      (await this.#mayHave("approval")) ? (await this.load()).approvals.overdue(now, limit) : [],
+    forget: async (before, most) => {
+      if (await this.#mayHave("approval")) await (await this.load()).approvals.forget(before, most);
+    },
     gateway: async () => (await this.load()).approvals.gateway(),
   };
 
@@ -107,8 +111,8 @@ export class RecordsOnDemand implements Records {
   };
 
   /** Every start asks for it, and every few seconds after it. */
-  async #mayHave(what: Versioned): Promise<boolean> {
-    return this.#isClosed || this.#commits.read(() => this.#hasVersions(what));
+  async #mayHave(what: Rare): Promise<boolean> {
+    return this.#isClosed || this.#commits.read(() => this.#hasAny(what));
   }
 
   readonly blocks: BlockRows = {

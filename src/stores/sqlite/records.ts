@@ -2,7 +2,7 @@
 import type { Records } from "../../contract/index.ts";
 import { KNOWN_VERSION } from "../migrations/known-version.ts";
 import type { SqliteConnection } from "./connection.ts";
-import { RecordsOnDemand, type Versioned } from "./records-on-demand.ts";
+import { type Rare, RecordsOnDemand } from "./records-on-demand.ts";
 
 export type SqliteRecordsOptions = {
   readonly connection: SqliteConnection;
@@ -17,16 +17,23 @@ export async function openSqliteRecords(options: SqliteRecordsOptions): Promise<
     const { SqliteRecords } = await import("./records-in-tables.ts");
     return new SqliteRecords(options);
   };
-  const records = new RecordsOnDemand(connection.commits, open, (what) => hasVersions(connection, what));
+  const records = new RecordsOnDemand(connection.commits, open, (what) => hasAny(connection, what));
   const version = presentVersion(connection);
   if (version !== undefined && version !== KNOWN_VERSION) await records.load();
   return records;
 }
 
-function hasVersions({ database }: SqliteConnection, what: Versioned): boolean {
-  const table = `${what}_version`;
+/** Where it stands whether there is anything. */
+const RARE: Readonly<Record<Rare, { readonly table: string; readonly condition: string }>> = {
+  policy: { table: "policy_version", condition: "version <> 0" },
+  block: { table: "block_version", condition: "version <> 0" },
+  approval: { table: "approvals", condition: "true" },
+};
+
+function hasAny({ database }: SqliteConnection, what: Rare): boolean {
+  const { table, condition } = RARE[what];
   const isThere = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = ?").get(table) !== undefined;
-  return isThere && database.prepare(`SELECT 1 FROM ${table} WHERE version <> 0`).get() !== undefined;
+  return isThere && database.prepare(`SELECT 1 FROM ${table} WHERE ${condition} LIMIT 1`).get() !== undefined;
 }
 
 /** Undefined where there are no tables yet. */

@@ -102,8 +102,42 @@ function suite(get: () => Kept, reopen?: () => Promise<void>): void {
     const overdue = await get().rows.overdue(NOW + 1, 10);
     expect(overdue.map(({ id }) => id)).toEqual(["b"]);
     await get().write([move("b", "waiting", "expired", { now: NOW + 1 })]);
-    await get().rows.forget(NOW + 1_000_000);
+    await get().rows.forget(NOW + 1_000_000, 10);
     expect((await get().rows.list({ limit: 10 })).map(({ id }) => id)).toEqual(["a"]);
+  });
+
+  test("that ended are kept up to a number, those that are open all", async () => {
+    await get().write(["a", "b", "c", "d"].map((id) => open(approval(id))));
+    for (const id of ["d", "b", "c"]) await get().write([move(id, "waiting", "withdrawn")]);
+    await get().rows.forget(NOW, 3);
+    expect(await get().rows.list({ limit: 10 })).toHaveLength(4);
+    await get().rows.forget(NOW, 2);
+    expect((await get().rows.list({ limit: 10 })).map(({ id }) => id)).toEqual(["d", "c", "a"]);
+    await get().rows.forget(NOW, 0);
+    expect((await get().rows.list({ limit: 10 })).map(({ id }) => id)).toEqual(["a"]);
+  });
+
+  test.each(["denied", "consumed", "withdrawn", "expired"] as const)("keep no input once they are %s", async (end) => {
+    await get().write([open(approval("a"))]);
+    await get().write([move("a", "waiting", "approved")]);
+    expect(await get().rows.get("a")).toMatchObject({ input: approval("a").input });
+    expect(await get().write([move("a", "approved", end, { now: end === "expired" ? NOW + 300_000 : NOW })])).toBe(
+      true,
+    );
+    const expected = { state: end, decidedBy: "ops", given: "operator", input: "{}" } as const;
+    expect(await get().rows.get("a")).toEqual(approval("a", expected));
+  });
+
+  test("are told by their states alone, those that there are", async () => {
+    await get().write([open(approval("a")), open(approval("b"))]);
+    await get().write([move("b", "waiting", "approved")]);
+    expect(await get().rows.states(["b", "gone", "a"])).toEqual(
+      new Map([
+        ["a", "waiting"],
+        ["b", "approved"],
+      ]),
+    );
+    expect(await get().rows.states([])).toEqual(new Map());
   });
 
   test("belong to a gateway that stays the same", async () => {
