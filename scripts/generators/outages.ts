@@ -18,7 +18,7 @@ const REMARKS: Readonly<Record<StoreName, Partial<Record<Probe, string>>>> = {
     "call without a session": "nobody else needs to know of it",
     "call with a key": "whether it was made before cannot be known",
     "call under a rate or a number of places":
-      "refused for two seconds, in case it is only slow; then each process lets through its share: the limit divided by the number of processes there were last, rounded down, at least one; what was taken before is not known, so that all together may let through the capacity of a bucket once more; and Redis does not hear of it, so that as much again may pass when it is back",
+      "refused for two seconds, in case it is only slow; then each process lets through its share: the limit divided by the number of processes there were last, rounded down, at least one (refused where that number was not yet known: the first limit was set less than two seconds before); what was taken before is not known, so that all together may let through the capacity of a bucket once more; and Redis does not hear of it, so that as much again may pass when it is back",
     "call under a budget": "whether it is spent cannot be known",
     "slow call that may be a task": "tasks are in PostgreSQL",
     "poll of an ended task elsewhere": "while it runs: refused, because where it runs cannot be known",

@@ -34,7 +34,7 @@ function addDecision(program: Command, decision: "approve" | "deny", description
     )
     .description(description)
     .option("--latest", "the newest one that waits")
-    .option("--yes", "do not ask again")
+    .option("--yes", "do not ask on the terminal before you sign")
     .option("--print", "only print the proof, for the page of the call or for whoever brings it to the gateway")
     .option("--key <file>", "your key; without it ~/.config/isthmus/operator.key")
     .addOption(urlOption())

@@ -20,7 +20,7 @@ export type Approval = {
   readonly server: string;
   readonly name: string;
   readonly tool: string;
-  /** SHA-256 of the canonical arguments, as base64url. */
+  /** SHA-256 of the canonical arguments, of what is no tool or prompt of all params but `_meta`, as base64url. */
   readonly digest: string;
   /** The params as they came, as an ordinary string: what is sent are always these. */
   readonly input: string;

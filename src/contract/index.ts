@@ -160,6 +160,7 @@ export { isSeenBy, requirePlatform, tenantOf } from "./tenancy.ts";
 export type { TokenChange, TokenRow, TokenRows } from "./token.ts";
 export { formatTraceparent, parseTraceparent } from "./trace-context.ts";
 export { parseBytes, parseDurationMs } from "./units.ts";
+export { showUnseen } from "./unseen.ts";
 export type { CredentialHolder, Refusal, UpstreamCredentials } from "./upstream-credentials.ts";
 export type { UpstreamMemory, UpstreamRecall } from "./upstream-memory.ts";
 export type {

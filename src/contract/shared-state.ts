@@ -129,6 +129,8 @@ export type Debit = {
   readonly periodMs: number;
   /** How long a bucket that nobody uses is remembered; at least as long as it takes to fill. */
   readonly ttlMs: number;
+  /** Each session has its own: whoever opens another one has a full bucket, so that this one may be forgotten. Default false. */
+  readonly isOfSession?: boolean;
 };
 
 /** A place among so many that run at once. */

@@ -101,6 +101,35 @@ describe("the user of a session", () => {
     },
   );
 
+  const messageIn = (seen: ReturnType<typeof start>["seen"]) =>
+    JSON.parse(seen.of("ask")[0]?.asks[0]?.input.at(["message"]) ?? '""') as string;
+
+  test("is shown numbers as they are, and whatever hides", async () => {
+    const { seen } = start('{"to":12345678901234567891,"amount":1e400,"x":"a\\u202e  b\\u200b"}', {
+      session: session(),
+    });
+    await waiting();
+    expect(messageIn(seen)).toContain(
+      'called with: {"amount":1e400,"to":12345678901234567891,"x":"a\\u{202e}  b\\u{200b}"}',
+    );
+  });
+
+  test("is asked by no form for a yes to what a form cannot show whole", async () => {
+    const { seen } = start(`{"a":"${"x".repeat(2_000)}","z":"rm -rf /"}`, { session: session() });
+    const approval = await waiting();
+    expect(seen.of("ask")).toEqual([]);
+    await approve(approval);
+    expect(made()).toHaveLength(1);
+  });
+
+  test("is asked to open the page instead, where its client can", async () => {
+    held.pages = "https://gateway.example";
+    const both = client('{"elicitation":{"form":{},"url":{}}}');
+    const { seen } = start(`{"a":"${"x".repeat(2_000)}"}`, { session: both });
+    await waiting();
+    expect(seen.of("ask")[0]?.asks[0]?.input.value()).toMatchObject({ mode: "url" });
+  });
+
   test("is not asked where more than its word is needed", async () => {
     await build("operator");
     const { seen } = start("{}", { session: session() });

@@ -9,19 +9,19 @@ import {
   type Payload,
   payload,
   type StagedRun,
-  stringOf,
-  textOf,
+  showUnseen,
   type Verb,
 } from "../contract/index.ts";
-import type { PageToVisit } from "../mechanisms/approvals/index.ts";
+import { decidedText, type PageToVisit } from "../mechanisms/approvals/index.ts";
 
-/** Whether the client has said that it shows its user forms. */
-export function opensForms({ session }: Call): boolean {
+/** Whether the client has said that it shows its user forms, and all that they would decide about fits into one. */
+export function opensForms({ session }: Call, asked: Approval): boolean {
   const elicitation = session?.capabilities.at(["elicitation"]);
   if (!elicitation?.startsWith("{")) return false;
   const modes = payload(elicitation);
   // A client that names no mode has the one that there was before there were two.
-  return modes.at(["form"]) !== undefined || modes.at(["url"]) === undefined;
+  const hasForms = modes.at(["form"]) !== undefined || modes.at(["url"]) === undefined;
+  return hasForms && shownText(asked).length <= MAX_SHOWN;
 }
 
 /** Calls in the middle of which every client can be asked something. */
@@ -38,14 +38,16 @@ const SCHEMA = {
   required: ["decision"],
 };
 
+/** In characters. Nobody says yes to what they see a part of: the caller would choose which. */
 const MAX_SHOWN = 2_000;
 
-export function formQuestion({ id, tool, input }: Approval): Ask {
-  const shown = payload(textOf(input)).at(["arguments"]) ?? "{}";
-  const text = stringOf(shown);
-  const cut = text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
-  const message = `${tool} does something that may not be taken back. It would be called with: ${cut}`;
-  return questionOf(id, { mode: "form", message, requestedSchema: SCHEMA });
+function shownText(asked: Approval): string {
+  return showUnseen(decidedText(asked));
+}
+
+export function formQuestion(asked: Approval): Ask {
+  const message = `${showUnseen(asked.tool)} does something that may not be taken back. It would be called with: ${shownText(asked)}`;
+  return questionOf(asked.id, { mode: "form", message, requestedSchema: SCHEMA });
 }
 
 export function visitQuestion(page: PageToVisit): Ask {

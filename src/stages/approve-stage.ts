@@ -131,7 +131,7 @@ class HeldCall {
 
   async #wait(asked: Approval): Promise<Visited> {
     const { run } = this.#call;
-    if (run && isEnough("session_user", asked.evidence) && opensForms(this.#call)) {
+    if (run && isEnough("session_user", asked.evidence) && opensForms(this.#call, asked)) {
       return { approval: await this.#askUser(asked, run) };
     }
     const page = await this.#pageOf(asked);

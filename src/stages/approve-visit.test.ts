@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { type ApprovalRig, person } from "../../tests/kit/approval-rig.ts";
 import { HeldRig, settle } from "../../tests/kit/held-rig.ts";
 import { type Approval, type Evidence, payload, type Run, type SessionRef } from "../contract/index.ts";
+import { confirmUrl } from "../mechanisms/approvals/index.ts";
 
 const PAGES = "https://gateway.example";
 const BOTH = '{"elicitation":{"form":{},"url":{}}}';
@@ -14,6 +15,8 @@ async function build(evidence: Evidence = "external_proof"): Promise<void> {
   held.pages = PAGES;
   rig = held.rig;
 }
+
+const linkOf = (approval: Approval) => confirmUrl(approval, { gateway: "", proofTypes: [], now: 0, pages: PAGES });
 
 function client(more: Partial<SessionRef> = {}, capabilities = BOTH): SessionRef {
   return {
@@ -47,7 +50,7 @@ beforeEach(() => build());
 describe("a client that opens pages", () => {
   test("is asked to open the one on which the call is decided, as soon as it waits", async () => {
     const { seen } = start();
-    const { id } = await held.waiting();
+    const approval = await held.waiting();
     expect(seen.of("ask").map(({ asks }) => asks.map(({ method, input }) => [method, input.value()]))).toEqual([
       [
         [
@@ -55,8 +58,8 @@ describe("a client that opens pages", () => {
           {
             mode: "url",
             message: expect.stringContaining("plant.open"),
-            elicitationId: id,
-            url: `${PAGES}/approvals/${id}`,
+            elicitationId: approval.id,
+            url: linkOf(approval),
           },
         ],
       ],
@@ -88,7 +91,7 @@ describe("a client that opens pages", () => {
     expect(held.made).toEqual([]);
     expect(seen.error).toMatchObject({
       code: "CONFIRMATION_REQUIRED",
-      details: { gate: { confirm_url: `${PAGES}/approvals/${approval.id}` } },
+      details: { gate: { confirm_url: linkOf(approval) } },
     });
     expect(await rig.rows.get(approval.id)).toMatchObject({ state: "waiting" });
   });
@@ -193,7 +196,7 @@ describe("a client that cannot be asked in the middle of a call", () => {
     const first = start();
     const approval = await held.waiting();
     await answer(first.run, approval, fault, "fault");
-    const page = { mode: "url", elicitationId: approval.id, url: `${PAGES}/approvals/${approval.id}` };
+    const page = { mode: "url", elicitationId: approval.id, url: linkOf(approval) };
     expect(first.seen.error).toMatchObject({ code: "CONFIRMATION_REQUIRED", details: { visit: page } });
     await later(5_000);
     const second = start();

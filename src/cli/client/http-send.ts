@@ -13,12 +13,15 @@ export type HttpOrder = {
   readonly url: URL;
   readonly body?: unknown;
   readonly timeoutMs?: number;
+  /** Of the answer; default 4 MiB. */
+  readonly maxBytes?: number;
   /** Whoever is asked is not told who asks. */
   readonly isAnonymous?: boolean;
 };
 
 /** Rejects with NoAnswer. */
-export function httpSend({ method, url, body, timeoutMs = TIMEOUT_MS, isAnonymous }: HttpOrder): Promise<HttpAnswer> {
+export function httpSend(order: HttpOrder): Promise<HttpAnswer> {
+  const { method, url, body, timeoutMs = TIMEOUT_MS, maxBytes = MAX_BYTES, isAnonymous } = order;
   const text = body === undefined ? "" : JSON.stringify(body);
   const headers = {
     Accept: "application/json",
@@ -34,7 +37,7 @@ export function httpSend({ method, url, body, timeoutMs = TIMEOUT_MS, isAnonymou
       let received = "";
       response.setEncoding("utf8").on("data", (chunk: string) => {
         received += chunk;
-        if (received.length > MAX_BYTES) response.destroy(new Error("the answer is larger than 4 MiB"));
+        if (received.length > maxBytes) response.destroy(new Error(`the answer is larger than ${maxBytes} bytes`));
       });
       response.on("end", () => resolve({ status: response.statusCode ?? 0, text: received })).on("error", fail);
     });

@@ -1,13 +1,14 @@
-import { createInterface } from "node:readline/promises";
 import type { ConnectFlags } from "../client/connect.ts";
+import { Prompter, type Terminal } from "../client/prompter.ts";
 import { Ending } from "../ending.ts";
-import { type JsonObject, objectOf, textOf } from "../json.ts";
-import { GatewayApi } from "../operator/gateway-api.ts";
+import type { JsonObject } from "../json.ts";
+import { GatewayApi, MAX_LISTED } from "../operator/gateway-api.ts";
 import { isLink, linkedApproval } from "../operator/linked-approval.ts";
 import { defaultKeyFile, readOperatorKey } from "../operator/operator-key.ts";
+import { callerOf, callLines, refuseOtherText, seen } from "../operator/shown-call.ts";
 import { signProof } from "../operator/sign-proof.ts";
 import { outputWidth, print, printJson, say } from "../output/console.ts";
-import { plainLine } from "../output/plain.ts";
+import { cut } from "../output/plain.ts";
 import { tableLines } from "../output/table.ts";
 
 /** Lists the calls that wait, and with `all` those that do not any more. */
@@ -15,9 +16,16 @@ export async function approvals(options: ConnectFlags & { all?: boolean; json?: 
   const found = await new GatewayApi(options).approvals(options.all ? undefined : "waiting");
   if (options.json) return printJson({ approvals: found });
   if (found.length === 0) return print(options.all ? "There are no approvals." : "No call waits for an approval.");
-  const rows = found.map((one) => [shortId(one), said(one.state), said(one.tool), callerOf(one), said(one.expires_at)]);
-  const heading = ["ID", "STATE", "TOOL", "CALLER", "EXPIRES"];
-  for (const line of tableLines([heading, ...rows], { width: outputWidth() })) print(line);
+  const width = outputWidth();
+  const rows = found.map((one) => [shortId(one), seen(one.state), seen(one.tool), callerOf(one), seen(one.expires_at)]);
+  const [heading = "", ...lines] = tableLines([["ID", "STATE", "TOOL", "CALLER", "EXPIRES"], ...rows], { width });
+  print(heading);
+  for (const [index, line] of lines.entries()) {
+    print(line);
+    print(cut(`  ${seen(found[index]?.arguments_text)}`, width));
+  }
+  if (found.length === MAX_LISTED)
+    say(`these are the newest ${MAX_LISTED}; approve and deny find others by a whole id`);
 }
 
 export type DecideOptions = ConnectFlags & {
@@ -28,35 +36,27 @@ export type DecideOptions = ConnectFlags & {
   json?: boolean;
 };
 
-/** Shows a call that waits, and says yes or no to it. */
+/** Shows a call that waits, and says yes or no to it; on a terminal only when somebody there has seen it and agrees. */
 export async function decide(
   decision: "approve" | "deny",
   id: string | undefined,
   options: DecideOptions,
+  terminal = decidersTerminal(),
 ): Promise<void> {
   if ((id === undefined) === (options.latest !== true)) {
     throw new Ending("usage", [`say which call: an id that "isthmus approvals" shows, or --latest`]);
   }
-  const key = readOperatorKey(options.key ?? defaultKeyFile());
-  if (options.print) return printProof(signProof(key, await find(id, options), decision), options);
-  if (id !== undefined && isLink(id))
+  if (id !== undefined && isLink(id) && !options.print)
     throw new Ending("usage", ["a link needs --print: what it prints goes to its page"]);
-  const api = new GatewayApi(options);
-  const approval = choose(await api.approvals("waiting"), id);
-  if (!options.json) for (const line of describe(approval)) print(line);
-  if (id === undefined && !options.yes && process.stdin.isTTY) await makeSure(decision);
-  const status = await api.confirm(key, approval, decision);
+  const key = readOperatorKey(options.key ?? defaultKeyFile());
+  const approval = id !== undefined && isLink(id) ? await linkedApproval(id) : await find(id, options);
+  for (const line of callLines(approval)) (options.print || options.json ? say : print)(line);
+  if (!options.yes && terminal) await makeSure(decision, terminal);
+  if (options.print) return printProof(signProof(key, approval, decision), options);
+  const status = await new GatewayApi(options).confirm(key, approval, decision);
   if (options.json) return printJson({ status, confirmation_id: approval.confirmation_id });
   print();
   print(OUTCOMES[status] ?? status);
-}
-
-/** What would be signed, shown beside the proof. */
-async function find(id: string | undefined, options: DecideOptions): Promise<JsonObject> {
-  const isLinked = id !== undefined && isLink(id);
-  const approval = isLinked ? await linkedApproval(id) : choose(await new GatewayApi(options).approvals("waiting"), id);
-  for (const line of describe(approval)) say(line);
-  return approval;
 }
 
 function printProof(proof: string, { json }: DecideOptions): void {
@@ -70,47 +70,42 @@ const OUTCOMES: Readonly<Record<string, string>> = {
   denied: "Denied: the call is not made.",
 };
 
-function choose(waiting: readonly JsonObject[], id: string | undefined): JsonObject {
-  const meant =
-    id === undefined ? waiting.slice(0, 1) : waiting.filter((one) => said(one.confirmation_id).startsWith(id));
-  const [found, another] = meant;
-  if (!found)
-    throw new Ending("failure", [
-      id === undefined
-        ? "no call waits for an approval"
-        : `no call ${JSON.stringify(id)} waits; "isthmus approvals" lists them`,
-    ]);
+const WHOLE_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+async function find(id: string | undefined, options: DecideOptions): Promise<JsonObject> {
+  const api = new GatewayApi(options);
+  const found = id !== undefined && WHOLE_ID.test(id) ? await api.approval(id) : await choose(api, id);
+  if (found?.state !== "waiting") {
+    const about = id === undefined ? "no call" : `no call ${JSON.stringify(id)}`;
+    throw new Ending("failure", [`${about} waits for an approval; "isthmus approvals" lists those that do`]);
+  }
+  refuseOtherText(found, "do not trust this gateway, or update it");
+  return found;
+}
+
+/** The newest one, or the one whose id begins so. */
+async function choose(api: GatewayApi, id: string | undefined): Promise<JsonObject | undefined> {
+  if (id === undefined) return (await api.approvals("waiting", 1))[0];
+  const waiting = await api.approvals("waiting");
+  const [found, another] = waiting.filter((one) => seen(one.confirmation_id).startsWith(id));
   if (another) throw new Ending("usage", [`several ids begin with ${JSON.stringify(id)}; write more of it`]);
   return found;
 }
 
-function describe(approval: JsonObject): string[] {
-  return [
-    said(approval.tool),
-    `  arguments  ${plainLine(textOf(approval.arguments_text) ?? JSON.stringify(approval.arguments ?? {}))}`,
-    `  caller     ${callerOf(approval)}`,
-    `  reason     ${said(approval.reason)}, needs ${said(approval.evidence)}`,
-    `  expires    ${said(approval.expires_at)}`,
-    `  id         ${said(approval.confirmation_id)}`,
-  ];
+/** The question stays apart from what is printed. */
+function decidersTerminal(): Terminal | undefined {
+  const { stdin: input, stderr: output } = process;
+  return input.isTTY ? { input, output } : undefined;
 }
 
-async function makeSure(decision: string): Promise<void> {
-  const terminal = createInterface({ input: process.stdin, output: process.stdout });
-  const answer = await terminal.question(`\n${decision} it? [y/N] `);
-  terminal.close();
-  if (!/^y(es)?$/i.test(answer.trim())) throw new Ending("failure", ["nothing was decided"]);
-}
-
-function callerOf({ requester }: JsonObject): string {
-  const { principal, user, tenant } = objectOf(requester);
-  return [said(user) || said(principal), said(tenant)].join(" of ");
+async function makeSure(decision: string, terminal: Terminal): Promise<void> {
+  const prompter = new Prompter(terminal);
+  prompter.tell("");
+  const answer = await prompter.ask(`${decision} it? [y/N] `);
+  prompter.close();
+  if (!/^y(es)?$/i.test(answer?.trim() ?? "")) throw new Ending("failure", ["nothing was decided"]);
 }
 
 function shortId({ confirmation_id }: JsonObject): string {
-  return said(confirmation_id).slice(0, 8);
-}
-
-function said(value: unknown): string {
-  return plainLine(textOf(value) ?? "");
+  return seen(confirmation_id).slice(0, 8);
 }

@@ -15,13 +15,13 @@ export function pageBody(visit: Visit, facts: PageFacts): string {
   return [descriptionOf(visit), ...wordForm(visit, facts), ...proofForm(visit, facts)].join("\n");
 }
 
-function descriptionOf({ approval, argumentsText }: Visit): string {
+function descriptionOf({ approval }: Visit): string {
   const { principal, user, tenant } = approval.requester;
   const lines: readonly (readonly [string, string])[] = [
     ["Tool", escapeVisibly(approval.tool)],
     ["Route", approval.route.map(escapeVisibly).join(" &rsaquo; ")],
     ["Server", escapeVisibly(approval.server)],
-    ["Arguments", `<pre>${escapeVisibly(argumentsText)}</pre>`],
+    ["Arguments", `<pre>${escapeVisibly(approval.arguments_text)}</pre>`],
     ["SHA-256 of the arguments", `<code>${escapeVisibly(approval.args_sha256)}</code>`],
     ["Asked for by", `${escapeVisibly(user === "" ? principal : user)} of ${escapeVisibly(tenant)}`],
     ["Why it waits", escapeVisibly(approval.reason)],

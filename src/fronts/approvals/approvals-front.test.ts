@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { person } from "../../../tests/kit/approval-rig.ts";
 import { ANONYMOUS, type Approval, type Evidence, GatewayError, LOCAL, type Principal } from "../../contract/index.ts";
-import { type Answer, bob, cookieIn, FORM, PAGES, PageRig, UNKNOWN } from "./fixtures/page-rig.ts";
+import { type Answer, bob, checkIn, cookieIn, FORM, PAGES, PageRig, UNKNOWN } from "./fixtures/page-rig.ts";
 
 let rig: PageRig;
 
@@ -28,8 +28,8 @@ describe("the page of an approval", () => {
       "1970-01-01T00:05:0",
       approval.digest,
       approval.id,
-      `isthmus approve --print ${PAGES}/approvals/${approval.id}`,
-      `isthmus deny --print ${PAGES}/approvals/${approval.id}`,
+      `isthmus approve --print ${PAGES}${await rig.pathOf(approval)}`,
+      `isthmus deny --print ${PAGES}${await rig.pathOf(approval)}`,
     ])
       expect(body).toContain(told);
     expect(body).not.toMatch(/<script|<i>|<b>/);
@@ -123,6 +123,34 @@ describe("an operator whom the gateway knows", () => {
   });
 });
 
+describe("the id of an approval, as the audit trail has it", () => {
+  const ids: readonly (readonly [string, (path: string, id: string) => string])[] = [
+    ["alone", (_path, id) => `/approvals/${id}`],
+    ["with a guess", (_path, id) => `/approvals/${id}.${"A".repeat(43)}`],
+    ["with another's secret", (path, id) => path.replace(/[^/.]+(?=\.)/, id)],
+  ];
+
+  test.each(ids)("opens nothing %s, whoever comes with it", async (_how, pathWith) => {
+    const approval = await rig.request('{"password":"hunter2"}', { evidence: "operator" });
+    const other = await rig.request('{"other":1}', { evidence: "operator" });
+    const path = pathWith(await rig.pathOf(other), approval.id);
+    const unknown = await rig.ask(UNKNOWN);
+    for (const principal of [ANONYMOUS, person("carl", { role: "viewer" }), bob]) {
+      expect(await rig.ask(path, { principal })).toEqual(unknown);
+      expect(await rig.ask(path, { principal, headers: { accept: "application/json" } })).toMatchObject({
+        status: 404,
+      });
+      const page = await rig.open(approval, { principal });
+      const headers = { ...FORM, cookie: cookieIn(page) };
+      const body = new URLSearchParams({ check: checkIn(page), decision: "deny" }).toString();
+      expect(await rig.ask(path, { method: "POST", principal, headers, body })).toMatchObject({ status: 403 });
+    }
+    expect(await rig.rows.get(approval.id)).toMatchObject({ state: "waiting" });
+    expect(JSON.stringify(rig.trail.events)).toContain(approval.id);
+    expect(JSON.stringify(rig.trail.events)).not.toContain((await rig.pathOf(approval)).slice(-43));
+  });
+});
+
 describe("a link that leads to nothing", () => {
   const over: readonly (readonly [string, (approval: Approval) => Promise<unknown>])[] = [
     ["expired", async () => rig.time.advance(300_000)],
@@ -145,7 +173,7 @@ describe("a link that leads to nothing", () => {
     },
   );
 
-  test.each(["x", "", "../approvals", "%00", "1".repeat(5000), "00000000-0000-4000-8000-00000000000'"])(
+  test.each(["x", "", "../approvals", "%00", "1".repeat(5000), "00000000-0000-4000-8000-00000000000'", ".", "x.y"])(
     "is the same for %j",
     async (id) => {
       const unknown = await rig.ask(UNKNOWN);

@@ -4,7 +4,6 @@
  */
 import {
   type ConfirmAnswer,
-  type ConfirmOrder,
   GatewayError,
   type HttpRequest,
   type HttpResponse,
@@ -12,7 +11,7 @@ import {
   type NoteRefusal,
   textOf,
 } from "../../contract/index.ts";
-import type { ApprovalDesk } from "../../mechanisms/approvals/index.ts";
+import type { ApprovalDesk, PageOrder } from "../../mechanisms/approvals/index.ts";
 import {
   type BrowserCookie,
   browserIn,
@@ -72,29 +71,29 @@ export function createApprovalsFront({ desk, log, gate, refused }: ApprovalsFron
     say(response, 500, "This did not work", "The gateway failed; its log says why.");
   }
 
-  async function show(request: HttpRequest, response: HttpResponse, id: string): Promise<void> {
-    const visit = await desk.visit(request.principal, id);
+  async function show(request: HttpRequest, response: HttpResponse, name: string): Promise<void> {
+    const visit = await desk.visit(request.principal, name);
     if (wantsJson(request)) {
-      const body = visit ? { ...visit.approval, arguments_text: visit.argumentsText } : { error: NOTHING };
+      const body = visit ? visit.approval : { error: NOTHING };
       return response.answer(visit ? 200 : 404, JSON_LINES, textOf(JSON.stringify(body)));
     }
     if (!visit) return say(response, 404, "Nothing to decide", NOTHING);
     const browser = browserIn(request, COOKIE) ?? newBrowser();
     const url = visit.approval.confirm_url ?? request.url;
-    const html = pageBody(visit, { url, check: formCheck(browser, id) });
+    const html = pageBody(visit, { url, check: formCheck(browser, name) });
     answer(response, 200, `Approve ${visit.approval.tool}?`, html, cookieLine(browser, url, COOKIE));
   }
 
-  async function decide(request: HttpRequest, response: HttpResponse, id: string, text: string): Promise<void> {
+  async function decide(request: HttpRequest, response: HttpResponse, name: string, text: string): Promise<void> {
     const form = new URLSearchParams(text);
-    const foreign = foreignness(request, form, id);
+    const foreign = foreignness(request, form, name);
     if (foreign !== undefined) {
-      if (!(await desk.turnDown(request.principal, id, foreign))) note(request, foreign);
+      if (!(await desk.turnDown(request.principal, name, foreign))) note(request, foreign);
       return say(response, 403, "This did not work", FOREIGN);
     }
-    const order = orderOf(form, id);
+    const order = orderOf(form);
     if (!order) return turnAway(request, response, 400, "The form says neither yes nor no.");
-    const said = await desk.decide(request.principal, order);
+    const said = await desk.decide(request.principal, name, order);
     if (said) return tell(response, said);
     note(request, REFUSED);
     say(response, 404, "Nothing to decide", NOTHING);
@@ -118,37 +117,37 @@ export function createApprovalsFront({ desk, log, gate, refused }: ApprovalsFron
   return function handle(request, response) {
     const { pages } = desk;
     const wrong = pages !== undefined && isAskedAt(request, pages) ? undefined : gate(request);
-    const id = (request.url.split("?", 1)[0] ?? "").slice(PREFIX.length);
+    const name = (request.url.split("?", 1)[0] ?? "").slice(PREFIX.length);
     if (wrong === undefined && request.method === "POST" && isForm(request)) {
       return request.body(MAX_FORM, {
-        onBody: (text) => void decide(request, response, id, text).catch((cause) => fail(response, cause)),
+        onBody: (text) => void decide(request, response, name, text).catch((cause) => fail(response, cause)),
         onTooLarge: () => turnAway(request, response, 413, "This form is too large."),
       });
     }
     request.discard();
     if (wrong !== undefined) return turnAway(request, response, 403, `This ${wrong} is not allowed.`, wrong);
-    if (request.method === "GET") return void show(request, response, id).catch((cause) => fail(response, cause));
+    if (request.method === "GET") return void show(request, response, name).catch((cause) => fail(response, cause));
     const status = request.method === "POST" ? 415 : 405;
     turnAway(request, response, status, "This page is only shown, or sent as a form.");
   };
 }
 
 /** What says that a form comes from elsewhere; undefined: it is of our own page, in the browser that was shown it. */
-function foreignness(request: HttpRequest, form: URLSearchParams, id: string): string | undefined {
+function foreignness(request: HttpRequest, form: URLSearchParams, name: string): string | undefined {
   const site = request.headers["sec-fetch-site"];
   if (site !== undefined && site !== "same-origin") return "foreign_site";
   const browser = browserIn(request, COOKIE);
-  return browser !== undefined && form.get("check") === formCheck(browser, id) ? undefined : "foreign_form";
+  return browser !== undefined && form.get("check") === formCheck(browser, name) ? undefined : "foreign_form";
 }
 
-function orderOf(form: URLSearchParams, id: string): ConfirmOrder | undefined {
+function orderOf(form: URLSearchParams): PageOrder | undefined {
   const decision = form.get("decision");
   if (decision !== "approve" && decision !== "deny") return undefined;
   const proof = form.get("proof");
-  if (proof === null) return { id, decision };
+  if (proof === null) return { decision };
   // Terminals break long lines.
   const value = proof.replace(/\s+/g, "");
-  return { id, decision, proof: { type: form.get("type") ?? "", format: "jws", value } };
+  return { decision, proof: { type: form.get("type") ?? "", format: "jws", value } };
 }
 
 function isForm({ headers }: HttpRequest): boolean {

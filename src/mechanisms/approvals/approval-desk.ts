@@ -1,20 +1,18 @@
 /**
  * Where somebody comes with the link to one call that waits: what they are shown, and what they may do. Whoever has the link
- * may look, because it cannot be guessed; it decides nothing by itself.
+ * may look, because it cannot be guessed, nor made of what is on record; it decides nothing by itself.
  */
 import {
   type Approval,
   type ConfirmAnswer,
   type ConfirmOrder,
-  canonicalJson,
   identityOf,
   type Principal,
-  payload,
-  textOf,
 } from "../../contract/index.ts";
 import type { Approvals } from "./approvals.ts";
 import type { Decider } from "./decide.ts";
 import { type GateFacts, shownApproval } from "./gate-object.ts";
+import { idIn, isPageOf } from "./page-name.ts";
 
 export type ApprovalDeskOptions = {
   readonly approvals: Approvals;
@@ -26,13 +24,12 @@ export type ApprovalDeskOptions = {
 
 export type Visit = {
   readonly approval: ReturnType<typeof shownApproval>;
-  /** What the call would be made with, in the form that the digest is of: no number is spelled otherwise than in the call. */
-  readonly argumentsText: string;
   /** What this visitor may decide without a proof, by who they are. */
   readonly may: { readonly approve: boolean; readonly deny: boolean };
 };
 
-const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+/** What somebody says on a page. */
+export type PageOrder = Omit<ConfirmOrder, "id">;
 
 export class ApprovalDesk {
   readonly #options: ApprovalDeskOptions;
@@ -45,14 +42,17 @@ export class ApprovalDesk {
     return this.#options.pages();
   }
 
-  /** Undefined: there is nothing that this visitor could decide, for whatever reason. Rejects with STATE_UNAVAILABLE. */
-  async visit(principal: Principal, id: string): Promise<Visit | undefined> {
+  /**
+   * `name`: of the page, as the link has it. Undefined: there is nothing that this visitor could decide, for whatever reason.
+   * Rejects with STATE_UNAVAILABLE.
+   */
+  async visit(principal: Principal, name: string): Promise<Visit | undefined> {
     const { approvals, decider, facts } = this.#options;
-    const found = await this.#find(principal, id);
+    const found = await this.#find(name);
     if (found?.state !== "waiting" || approvals.isOver(found)) return undefined;
+    if (identityOf(visitorOf(principal, found)).tenant !== found.tenant) return undefined;
     return {
       approval: shownApproval(found, await facts()),
-      argumentsText: canonicalJson(payload(textOf(found.input)).at(["arguments"]) ?? "{}"),
       may: {
         approve: decider.mayDecide(principal, found, "approve"),
         deny: decider.mayDecide(principal, found, "deny"),
@@ -61,39 +61,35 @@ export class ApprovalDesk {
   }
 
   /**
-   * By the proof that was brought, else by who has come. Undefined: somebody unknown has come to nothing, of which nothing is
-   * put on record here, because everybody can do that as often as they like. Rejects with STATE_UNAVAILABLE.
+   * By the proof that was brought, else by who has come. Undefined: somebody has come to nothing, of which nothing is put on
+   * record here, because everybody can do that as often as they like. Rejects with STATE_UNAVAILABLE.
    */
-  async decide(principal: Principal, order: ConfirmOrder): Promise<ConfirmAnswer | undefined> {
+  async decide(principal: Principal, name: string, order: PageOrder): Promise<ConfirmAnswer | undefined> {
     const { decider } = this.#options;
-    const visitor = await this.#visitorOf(principal, order.id);
-    if (!visitor) return undefined;
+    const found = await this.#find(name);
+    if (!found) return undefined;
+    const visitor = visitorOf(principal, found);
     return order.proof
-      ? await decider.confirm(visitor, order)
-      : await decider.decideAs(visitor, order.id, order.decision);
+      ? await decider.confirm(visitor, { ...order, id: found.id })
+      : await decider.decideAs(visitor, found.id, order.decision);
   }
 
   /** What was sent does not come from our own page. False: it was sent to nothing, as above. */
-  async turnDown(principal: Principal, id: string, why: string): Promise<boolean> {
-    const visitor = await this.#visitorOf(principal, id);
-    if (visitor) await this.#options.decider.turnDown(visitor, id, why);
-    return visitor !== undefined;
+  async turnDown(principal: Principal, name: string, why: string): Promise<boolean> {
+    const found = await this.#find(name);
+    if (found) await this.#options.decider.turnDown(visitorOf(principal, found), found.id, why);
+    return found !== undefined;
   }
 
-  /** Whoever is known sees what their tenant has asked for. */
-  async #find(principal: Principal, id: string): Promise<Approval | undefined> {
-    const found = ID.test(id) ? await this.#options.approvals.get(id) : undefined;
-    return isUnknown(principal) || found?.tenant === identityOf(principal).tenant ? found : undefined;
-  }
-
-  /** Somebody unknown, who brings a proof, comes for the tenant that the link is of. */
-  async #visitorOf(principal: Principal, id: string): Promise<Principal | undefined> {
-    if (!isUnknown(principal)) return principal;
-    const found = await this.#find(principal, id);
-    return found && { ...principal, identity: { ...identityOf(principal), tenant: found.tenant } };
+  async #find(name: string): Promise<Approval | undefined> {
+    const id = idIn(name);
+    const found = id === undefined ? undefined : await this.#options.approvals.get(id);
+    return found && isPageOf(found, name) ? found : undefined;
   }
 }
 
-function isUnknown(principal: Principal): boolean {
-  return identityOf(principal).proof === "none";
+/** Somebody unknown comes for the tenant that the link is of; whoever is known sees what their own has asked for. */
+function visitorOf(principal: Principal, { tenant }: Approval): Principal {
+  const identity = identityOf(principal);
+  return identity.proof === "none" ? { ...principal, identity: { ...identity, tenant } } : principal;
 }

@@ -23,8 +23,10 @@ const approvalSchema = z.looseObject({
   tool: z.string(),
   server: z.string(),
   requester: z.strictObject({ principal: z.string(), user: z.string(), tenant: z.string() }),
-  /** Unset where it is over: then only their digest is kept. */
+  /** Unset where it is over: then only their digest is kept. Numbers are as JavaScript reads them. */
   arguments: z.unknown().optional(),
+  /** What the digest is of; unset where it is over. */
+  arguments_text: z.string().optional(),
   args_sha256: z.string(),
   nonce: z.string(),
   gate_aggregator_id: z.string(),
@@ -33,7 +35,7 @@ const approvalSchema = z.looseObject({
   created_at: z.string(),
   expires_at: z.string(),
   decided_by: z.string(),
-  /** The page on which people decide; unset where nobody can open one. */
+  /** The page on which people decide, for whoever is given the link; unset where nobody can open one. */
   confirm_url: z.string().optional(),
 });
 
@@ -101,8 +103,10 @@ export function approvalOperations(ports: ApprovalOperationPorts): readonly Oper
 }
 
 function listed(approval: Approval, facts: GateFacts) {
-  const { arguments: kept, ...rest } = shownApproval(approval, facts);
-  return isOpen(approval) ? { ...rest, arguments: kept } : rest;
+  const shown = shownApproval(approval, facts);
+  if (isOpen(approval)) return shown;
+  const { arguments: _kept, arguments_text: _text, ...rest } = shown;
+  return rest;
 }
 
 function decisionOperation(

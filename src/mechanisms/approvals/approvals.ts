@@ -31,6 +31,7 @@ import {
 } from "../../contract/index.ts";
 import { type Actor, approvalEvent, GATEWAY, requester } from "./approval-events.ts";
 import { ApprovalSweep } from "./approval-sweep.ts";
+import { decidedPart } from "./decided-text.ts";
 import type { Gate } from "./gate.ts";
 import { HeldCalls } from "./held-calls.ts";
 import { Turns } from "./turns.ts";
@@ -200,7 +201,7 @@ export class Approvals {
 
   #describe({ principal, target, tool, input, gate }: ApprovalOrder): Approval {
     const { tenant, user, client } = identityOf(principal);
-    const digest = digestOf(input);
+    const digest = digestOf(target, input);
     const rest = digestJson(input.splice(["arguments"]).splice(["_meta"]).text);
     const same = JSON.stringify([tenant, principal.id, target.provider, target.kind, target.name, digest, rest]);
     const createdAt = this.#options.now();
@@ -247,13 +248,13 @@ const EVENTS = {
 } as const satisfies Record<ApprovalState, object>;
 
 /** Throws BAD_CALL for arguments that two readers could read differently, or that nobody could look through. */
-function digestOf(input: Payload): string {
+function digestOf(target: Target, input: Payload): string {
   if (input.text.length > MAX_INPUT) {
     throw new GatewayError("BAD_CALL", { message: `A call that must be approved has at most ${MAX_INPUT} bytes.` });
   }
   try {
     refuseRepeatedKeys(input.text);
-    return digestJson(input.at(["arguments"]) ?? "{}");
+    return digestJson(decidedPart(target, input));
   } catch (cause) {
     if (!(cause instanceof JsonFault)) throw cause;
     throw new GatewayError("BAD_CALL", { message: `A call that must be approved is read: ${cause.message}.`, cause });

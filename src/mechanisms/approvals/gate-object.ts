@@ -1,6 +1,8 @@
 /** What a caller is told about a call that waits: MCP-AX's object, as data. */
 import { type Approval, GatewayError, type Payload, payload, textOf } from "../../contract/index.ts";
 import type { ProofType } from "./anchors.ts";
+import { decidedText } from "./decided-text.ts";
+import { pageName } from "./page-name.ts";
 
 export type GateFacts = {
   readonly gateway: string;
@@ -11,8 +13,8 @@ export type GateFacts = {
 };
 
 /** The page on which this one is decided; undefined where there is none. */
-export function confirmUrl({ id }: Approval, { pages }: GateFacts): string | undefined {
-  return pages === undefined ? undefined : `${pages}/approvals/${id}`;
+export function confirmUrl(approval: Approval, { pages }: GateFacts): string | undefined {
+  return pages === undefined ? undefined : `${pages}/approvals/${pageName(approval)}`;
 }
 
 function gateObject(approval: Approval, facts: GateFacts) {
@@ -36,10 +38,9 @@ function gateObject(approval: Approval, facts: GateFacts) {
   };
 }
 
-/** What the call would be made with, as a value. */
-function argumentsOf({ input }: Approval): unknown {
-  const text = payload(textOf(input)).at(["arguments"]);
-  return text === undefined ? {} : payload(text).value();
+/** What the call would be made with, as a value: numbers are as JavaScript reads them. */
+function argumentsOf(approval: Approval): unknown {
+  return payload(textOf(decidedText(approval))).value();
 }
 
 /** Whether a result says that the call waits for somebody's yes at a gateway behind us: it was not made. */
@@ -71,6 +72,8 @@ export function shownApproval(approval: Approval, facts: GateFacts) {
   const { status: _waiting, ...gate } = gateObject(approval, facts);
   return {
     ...gate,
+    /** The very text that the digest is of: whoever decides is shown this one. */
+    arguments_text: decidedText(approval),
     state,
     server,
     requester: { principal, user, tenant },

@@ -1,7 +1,8 @@
 export { type AnchorConfig, Anchors, PROOF_TYPES } from "./anchors.ts";
-export { ApprovalDesk, type Visit } from "./approval-desk.ts";
+export { ApprovalDesk, type PageOrder, type Visit } from "./approval-desk.ts";
 export { Approvals } from "./approvals.ts";
 export { Decider } from "./decide.ts";
+export { decidedText } from "./decided-text.ts";
 export { type Gate, type GateMode, safetyOf, stricter } from "./gate.ts";
 export {
   confirmationRequired,

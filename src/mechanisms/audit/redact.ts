@@ -40,9 +40,9 @@ export function plainAddress(uri: string): string {
     .slice(0, MAX_TEXT * 4);
 }
 
-/** Of the URL of a request: clients put tokens also between its slashes, plain or escaped. */
+/** Of the URL of a request: clients put tokens also between its slashes, plain or escaped, and the link to an approval opens it. */
 export function plainPath(url: string): string {
-  const path = plainAddress(url);
+  const path = plainAddress(url).replace(/^(\/approvals\/[^.%]*)[.%].*$/s, "$1");
   const read = path.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
   return redactText(read) === REDACTED ? REDACTED : path.slice(0, MAX_PATH);
 }

@@ -32,6 +32,13 @@ describe("what was turned away", () => {
     ]);
   });
 
+  test("leaves nothing on record that opens the page of an approval", () => {
+    const { note, events } = makeRig();
+    note({ reason: "host", path: "/approvals/0f8fad5b.secret?more" });
+    expect(events).toMatchObject([{ details: { path: "/approvals/0f8fad5b" } }]);
+    expect(JSON.stringify(events)).not.toContain("secret");
+  });
+
   test("of somebody unknown is on record, too", () => {
     const { note, events } = makeRig();
     note({ reason: "http 400" });

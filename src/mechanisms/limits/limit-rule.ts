@@ -77,7 +77,8 @@ export class LimitRule {
     }
     if (budget !== undefined) {
       const ttlMs = this.isPerSession ? SESSION_BUDGET_TTL_MS : BUDGET_TTL_MS;
-      found.push({ key: key("budget"), level, capacity: budget, refill: 0, periodMs: 1, ttlMs });
+      const isOfSession = this.isPerSession;
+      found.push({ key: key("budget"), level, capacity: budget, refill: 0, periodMs: 1, ttlMs, isOfSession });
     }
     return found;
   }

@@ -19,19 +19,27 @@ export interface LocalCounters extends Counters {
 
 export class LocalShare {
   readonly #counters: LocalCounters;
-  /** How many processes there were when that was last known. */
-  readonly #members: () => number;
+  /** How many processes there were when that was last known; undefined: it never was. */
+  readonly #members: () => number | undefined;
 
-  constructor(counters: LocalCounters, members: () => number) {
+  constructor(counters: LocalCounters, members: () => number | undefined) {
     this.#counters = counters;
     this.#members = members;
   }
 
-  /** Throws STATE_UNAVAILABLE where a budget is to be taken from: whether it is spent cannot be known. */
+  /**
+   * Throws STATE_UNAVAILABLE where a budget is to be taken from: whether it is spent cannot be known. And where nobody knows
+   * among how many processes anything is to be divided.
+   */
   take({ call, member, debits = [], slots = [] }: Charge): Limited | undefined {
-    const among = Math.max(1, this.#members());
+    if (debits.length === 0 && slots.length === 0) return undefined;
+    const among = this.#members();
     if (debits.some(({ refill }) => refill === 0)) {
       const message = "Whether the budget for this call is spent cannot be known while the store is away.";
+      throw new GatewayError("STATE_UNAVAILABLE", { message });
+    }
+    if (among === undefined) {
+      const message = "How many processes share the limit of this call was not known before their store went away.";
       throw new GatewayError("STATE_UNAVAILABLE", { message });
     }
     return this.#counters.take({

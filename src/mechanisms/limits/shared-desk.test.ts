@@ -11,7 +11,7 @@ const BUDGET: Debit = { ...RATE, key: "b", refill: 0 };
 const PLACES: SlotClaim = { key: "p", level: "user", max: 4 };
 
 /** A store that can go away, and forget to answer. */
-function rig(members = 3) {
+function rig(members: number | undefined = 3) {
   const clock = new ManualTime();
   const store = createMemorySharedState({ clock });
   const health = { isUp: true, answers: true };
@@ -30,7 +30,7 @@ function rig(members = 3) {
     charge: (charge) => trip("charge", () => store.calls.charge(charge)),
     openOf: (session) => store.calls.openOf(session),
   };
-  const count = { members };
+  const count: { members: number | undefined } = { members };
   const local = new MemoryCounters({ clock, isAlive: () => true });
   const desk = new SharedDesk(
     {
@@ -152,6 +152,16 @@ describe("while the store is away", () => {
     await expect(desk.admit(admission({ debits: [RATE, BUDGET] }))).rejects.toMatchObject({
       code: "STATE_UNAVAILABLE",
     });
+  });
+
+  test("nobody knows a share who does not know how many there are: what is limited is refused, and nothing else", async () => {
+    const { desk, goAway, admission, count } = await joined();
+    count.members = undefined;
+    goAway();
+    for (const limited of [{ debits: [RATE] }, { slots: [PLACES] }]) {
+      await expect(desk.admit(admission(limited))).rejects.toMatchObject({ code: "STATE_UNAVAILABLE" });
+    }
+    await expect(desk.admit(admission({}))).resolves.toBeUndefined();
   });
 
   test("one that does not answer lets nobody through", async () => {

@@ -21,12 +21,13 @@ async function rig() {
     time.advance(2_000);
     await flush();
   };
-  return { time, count, health, join, pass };
+  const leave = (id: string) => members.leave(id);
+  return { time, count, health, join, leave, pass };
 }
 
 test("knows within seconds how many there are, and goes by what it knew while nobody answers", async () => {
   const { count, health, join, pass } = await rig();
-  expect(count.last).toBe(1);
+  expect(count.last).toBeUndefined();
   count.open();
   for (const id of ["a", "b", "c"]) await join(id);
   await pass();
@@ -38,6 +39,36 @@ test("knows within seconds how many there are, and goes by what it knew while no
   health.isUp = true;
   await pass();
   expect(count.last).toBe(4);
+  count.close();
+});
+
+test("does not know how many there are before it has looked, nor after a time in which nobody wanted to know", async () => {
+  const { count, health, join, pass } = await rig();
+  for (const id of ["a", "b"]) await join(id);
+  health.isWanted = false;
+  count.open();
+  await pass();
+  health.isWanted = true;
+  expect(count.last).toBeUndefined();
+  await pass();
+  expect(count.last).toBe(2);
+  health.isWanted = false;
+  await pass();
+  expect(count.last).toBeUndefined();
+  count.close();
+});
+
+test("believes in fewer only when they were seen for a while: after an outage processes come back one by one", async () => {
+  const { count, join, leave, pass } = await rig();
+  for (const id of ["a", "b", "c"]) await join(id);
+  count.open();
+  await pass();
+  for (const id of ["b", "c"]) await leave(id);
+  for (let look = 0; look < 7; look++) await pass();
+  expect(count.last).toBe(3);
+  await join("b");
+  await pass();
+  expect(count.last).toBe(2);
   count.close();
 });
 

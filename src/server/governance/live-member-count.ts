@@ -8,11 +8,14 @@ export type LiveMemberCountOptions = {
 };
 
 const LOOK_EVERY_MS = 2_000;
+/** After an outage processes come back one by one: fewer are believed when they were seen for longer than a lease. */
+const LOOKS_FOR_FEWER = 8;
 
 /** How many processes there are, as far as it was last known: by that each knows its share when their store is away. */
 export class LiveMemberCount {
   readonly #options: LiveMemberCountOptions;
-  #last = 1;
+  #last: number | undefined;
+  #fewerSeen = 0;
   #timer: Timer | undefined;
   #isClosed = false;
 
@@ -20,7 +23,8 @@ export class LiveMemberCount {
     this.#options = options;
   }
 
-  get last(): number {
+  /** Undefined: it is not known, and nobody may take a share. */
+  get last(): number | undefined {
     return this.#last;
   }
 
@@ -36,10 +40,18 @@ export class LiveMemberCount {
   async #look(): Promise<void> {
     const { members, timers, isWanted } = this.#options;
     try {
-      if (isWanted()) this.#last = Math.max(1, (await members.list()).length);
+      if (isWanted()) this.#saw(Math.max(1, (await members.list()).length));
+      else this.#last = undefined;
     } catch {
       // What was known last stays.
     }
     if (!this.#isClosed) this.#timer = timers.after(LOOK_EVERY_MS, () => void this.#look());
+  }
+
+  #saw(count: number): void {
+    this.#fewerSeen = count < (this.#last ?? 0) ? this.#fewerSeen + 1 : 0;
+    if (this.#fewerSeen > 0 && this.#fewerSeen < LOOKS_FOR_FEWER) return;
+    this.#last = count;
+    this.#fewerSeen = 0;
   }
 }

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { ManualTime } from "../../../tests/kit/manual-time.ts";
 import { type Debit, LIMIT_LEVELS } from "../../contract/index.ts";
 import { MemoryCounters } from "./memory-counters.ts";
@@ -25,6 +25,52 @@ test("no more buckets are remembered than may be, and those go first that were n
   for (const key of ["d", "e"]) take(key);
   expect(counters.size).toBe(3);
   expect(take("a")).toMatchObject({ type: "limited" });
+});
+
+describe("a budget", () => {
+  const budget = (key: string, more: Partial<Debit> = {}): Debit => ({
+    key,
+    level: "user",
+    capacity: 1,
+    refill: 0,
+    periodMs: 1,
+    ttlMs: 120_000,
+    ...more,
+  });
+
+  function spender(maxBuckets: number) {
+    const { clock, counters, take } = rig(maxBuckets);
+    const spend = (...debits: Debit[]) => counters.take({ call: "c", member: "m", debits });
+    return { clock, counters, take, spend };
+  }
+
+  test("stays spent however many buckets are made after it", () => {
+    const { take, spend } = spender(3);
+    expect(spend(budget("spent"))).toBeUndefined();
+    for (let index = 0; index < 10; index++) {
+      expect(take(`rate${index}`)).toBeUndefined();
+      expect(spend(budget(`session${index}`, { isOfSession: true }))).toBeUndefined();
+    }
+    expect(spend(budget("spent"))).toMatchObject({ type: "limited", key: "spent" });
+  });
+
+  test("that cannot be remembered is refused, and nothing is taken with it", () => {
+    const { counters, spend } = spender(2);
+    for (const key of ["a", "b"]) spend(budget(key, { capacity: 2 }));
+    const rate = budget("rate", { refill: 1, periodMs: 60_000 });
+    expect(() => spend(rate, budget("c"))).toThrow(expect.objectContaining({ code: "OVERLOADED" }));
+    expect(counters.size).toBe(2);
+    expect(spend(rate, budget("a", { capacity: 2 }))).toBeUndefined();
+    expect(spend(budget("a", { capacity: 2 }))).toMatchObject({ type: "limited" });
+  });
+
+  test("makes room when its time is over", () => {
+    const { clock, spend } = spender(1);
+    spend(budget("a"));
+    expect(() => spend(budget("b"))).toThrow();
+    clock.advance(120_000);
+    expect(spend(budget("b"))).toBeUndefined();
+  });
 });
 
 test("a bucket that is full again takes no room once others come", () => {

@@ -3,6 +3,7 @@ import {
   type Clock,
   type Counters,
   type Debit,
+  GatewayError,
   LIMIT_LEVELS,
   type Limited,
   type SlotClaim,
@@ -13,7 +14,7 @@ export type MemoryCountersOptions = {
   readonly clock: Clock;
   /** Whether the lease of a member is alive: the places of the others are free. */
   readonly isAlive: (member: string) => boolean;
-  /** Of the buckets that are remembered. Those that were not used for longest go first; default 100,000. */
+  /** Of the buckets that are remembered of each sort, those that may go and those that may not; default 100,000. */
   readonly maxBuckets?: number;
 };
 
@@ -28,8 +29,10 @@ const NONE: readonly never[] = [];
 export class MemoryCounters implements Counters {
   readonly #options: MemoryCountersOptions;
   readonly #maxBuckets: number;
-  /** The longest unused first. */
-  readonly #buckets = new Map<string, TokenBucket>();
+  /** Those that may go: the longest unused is the first, and goes first. */
+  readonly #passing = new Map<string, TokenBucket>();
+  /** Budgets: one that was forgotten would be full again for whoever has spent it. */
+  readonly #lasting = new Map<string, TokenBucket>();
   /** By the key of the place: the member of each call. */
   readonly #places = new Map<string, Map<string, string>>();
   #sweepAt = 0;
@@ -41,14 +44,16 @@ export class MemoryCounters implements Counters {
 
   /** How many buckets are remembered. */
   get size(): number {
-    return this.#buckets.size;
+    return this.#passing.size + this.#lasting.size;
   }
 
+  /** Throws OVERLOADED where a budget would have to be remembered for which there is no room. */
   take({ call, member, debits = NONE, slots = NONE }: Charge): Limited | undefined {
     // In whole ms, rounded down: no token comes early.
     const now = Math.floor(this.#options.clock.now());
     const limited = firstOf(this.#emptyBucket(debits, now), this.#fullPlace(slots, call));
     if (limited !== undefined) return limited;
+    if (this.#lasting.size + debits.length > this.#maxBuckets) this.#refuseNewBudgets(debits, now);
     for (const debit of debits) this.#debit(debit, now);
     for (const { key } of slots) this.#callsAt(key).set(call, member);
     return undefined;
@@ -68,7 +73,7 @@ export class MemoryCounters implements Counters {
 
   #emptyBucket(debits: readonly Debit[], now: number): Limited | undefined {
     for (const debit of debits) {
-      const retryMs = (this.#known(debit.key, now) ?? FULL).waitMs(debit, now);
+      const retryMs = (this.#known(debit, now) ?? FULL).waitMs(debit, now);
       if (retryMs === 0) continue;
       const { key, level } = debit;
       return { type: "limited", of: "bucket", level, key, ...(retryMs !== undefined && { retryMs }) };
@@ -91,34 +96,51 @@ export class MemoryCounters implements Counters {
     return calls.size < max;
   }
 
-  #known(key: string, now: number): TokenBucket | undefined {
-    const bucket = this.#buckets.get(key);
+  #known(debit: Debit, now: number): TokenBucket | undefined {
+    const bucket = this.#bucketsOf(debit).get(debit.key);
     return bucket !== undefined && bucket.endsAt > now ? bucket : undefined;
   }
 
   #debit(debit: Debit, now: number): void {
     const { key } = debit;
-    const known = this.#known(key, now);
+    const buckets = this.#bucketsOf(debit);
+    const known = this.#known(debit, now);
     const bucket = known ?? new TokenBucket();
     bucket.take(debit, now);
     // Not with each call: what matters is who was not seen for long.
     if (known !== undefined && now - known.movedAt < MOVE_EVERY_MS) return;
     bucket.movedAt = now;
-    this.#buckets.delete(key);
-    if (known === undefined) this.#makeRoom(now);
-    this.#buckets.set(key, bucket);
+    buckets.delete(key);
+    if (known === undefined && buckets === this.#passing) this.#makeRoom(now);
+    buckets.set(key, bucket);
+  }
+
+  /** What fills by itself may go, and what a caller can have anew at any time. */
+  #bucketsOf({ refill, isOfSession }: Debit): Map<string, TokenBucket> {
+    return refill > 0 || isOfSession ? this.#passing : this.#lasting;
   }
 
   #makeRoom(now: number): void {
     if (now >= this.#sweepAt) this.#sweep(now);
-    if (this.#buckets.size < this.#maxBuckets) return;
-    const [oldest] = this.#buckets.keys();
-    if (oldest !== undefined) this.#buckets.delete(oldest);
+    if (this.#passing.size < this.#maxBuckets) return;
+    const [oldest] = this.#passing.keys();
+    if (oldest !== undefined) this.#passing.delete(oldest);
+  }
+
+  #refuseNewBudgets(debits: readonly Debit[], now: number): void {
+    if (now >= this.#sweepAt) this.#sweep(now);
+    const isNew = (debit: Debit) => this.#bucketsOf(debit) === this.#lasting && !this.#known(debit, now);
+    const wanted = debits.filter(isNew).length;
+    if (wanted === 0 || this.#lasting.size + wanted <= this.#maxBuckets) return;
+    const message = `The gateway counts ${this.#maxBuckets} budgets already, and can count no other one.`;
+    throw new GatewayError("OVERLOADED", { message });
   }
 
   #sweep(now: number): void {
     this.#sweepAt = now + SWEEP_EVERY_MS;
-    for (const [key, { endsAt }] of this.#buckets) if (endsAt <= now) this.#buckets.delete(key);
+    for (const buckets of [this.#passing, this.#lasting]) {
+      for (const [key, { endsAt }] of buckets) if (endsAt <= now) buckets.delete(key);
+    }
   }
 
   #callsAt(key: string): Map<string, string> {

@@ -1,5 +1,6 @@
 /** The few pages of the gateway that people see. No script, nothing from elsewhere, nobody else's frame around them. */
 import { createHash } from "node:crypto";
+import { showUnseen } from "../../contract/index.ts";
 
 const ENTITIES: Readonly<Record<string, string>> = {
   "&": "&amp;",
@@ -9,16 +10,13 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-/** What turns text around, hides in it or ends its line unseen, and halves of characters. */
-const UNSEEN = /\p{Default_Ignorable_Code_Point}|\p{Bidi_Control}|\p{Cc}|\p{Cf}|\p{Cs}|\p{Zl}|\p{Zp}/gu;
-
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (char) => ENTITIES[char] ?? "");
 }
 
 /** For text that others wrote and somebody decides by: whatever it holds is seen. */
 export function escapeVisibly(text: string): string {
-  return escapeHtml(text.replace(UNSEEN, (char) => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`));
+  return escapeHtml(showUnseen(text));
 }
 
 const STYLE = `body{font:16px/1.5 system-ui;max-width:34em;margin:4em auto;padding:0 1em}

@@ -236,7 +236,7 @@ describe("the verbs of an operator", () => {
     const listed = await runProgram(["approvals", ...where]);
     expect(listed.stdout).toMatch(/waiting +plant\.open +local of default/);
     const approved = await runProgram(["approve", "--latest", "--key", key, ...where]);
-    expect(approved.stdout).toContain('  arguments  {"valve":"v-3","percent":75}');
+    expect(approved.stdout).toContain('  arguments  {"percent":75,"valve":"v-3"}');
     expect(approved).toMatchObject({ code: 0, stdout: expect.stringContaining("Approved: the call is made when") });
     expect((await rig.call("plant.open", VALVE)).result).toMatchObject({ content: [{ text: "did open" }] });
     const again = await runProgram(["approve", "--latest", "--key", key, ...where]);

@@ -37,6 +37,7 @@ const ask = async (args: object = {}, headers: Record<string, string> = {}) =>
 const proofOf = (gate: GateObject, decision?: string, forged?: Parameters<ValveRig["proof"]>[2]) =>
   (rig.proof(gate, decision, forged) as { value: string }).value;
 
+type Linked = Readonly<Record<string, unknown>>;
 type Seen = { readonly status: number; readonly text: string; readonly cookie: string; readonly check: string };
 
 async function seen(response: Response): Promise<Seen> {
@@ -49,17 +50,17 @@ async function seen(response: Response): Promise<Seen> {
   };
 }
 
-const at = (id: string) => new URL(`/approvals/${id}`, rig.url);
-const open = async (id: string, who?: string) => seen(await fetch(at(id), who === undefined ? {} : rig.as(who)));
+const at = ({ confirm_url }: Linked) => new URL(String(confirm_url));
+const open = async (gate: Linked, who?: string) => seen(await fetch(at(gate), who === undefined ? {} : rig.as(who)));
 
 async function send(
-  id: string,
+  gate: Linked,
   { cookie, check }: Pick<Seen, "cookie" | "check">,
   fields: Record<string, string>,
   headers: Record<string, string> = {},
 ): Promise<Seen> {
   const body = new URLSearchParams({ check, ...fields });
-  return seen(await fetch(at(id), { method: "POST", headers: { cookie, ...headers }, body }));
+  return seen(await fetch(at(gate), { method: "POST", headers: { cookie, ...headers }, body }));
 }
 
 async function stateOf({ confirmation_id }: GateObject): Promise<unknown> {
@@ -87,7 +88,7 @@ describe("where the page is", () => {
     [{ origin: "http://127.0.0.1:1" }],
   ])("is told by no header: %j", async (headers) => {
     const { confirm_url, confirmation_id } = await ask({}, headers);
-    expect(confirm_url).toBe(`${rig.gateway.origin}/approvals/${confirmation_id}`);
+    expect(confirm_url).toMatch(`${rig.gateway.origin}/approvals/${confirmation_id}.`);
   });
 
   test("is told by no Host: the name it was asked by is not the one that it tells", async () => {
@@ -118,31 +119,31 @@ describe("where the page is", () => {
 describe("whoever has the link and nothing else", () => {
   test("sees what is asked, and decides nothing", async () => {
     const gate = await ask({ text: "<img src=x onerror=alert(1)>" });
-    const page = await open(gate.confirmation_id);
+    const page = await open(gate);
     expect(page).toMatchObject({ status: 200, text: expect.stringContaining("&lt;img src=x onerror=alert(1)&gt;") });
     expect(page.text).not.toContain("<img");
-    expect((await send(gate.confirmation_id, page, { decision: "approve" })).status).toBe(403);
+    expect((await send(gate, page, { decision: "approve" })).status).toBe(403);
     await isRecorded(gate, "not_an_operator");
     expect(await stateOf(gate)).toBe("waiting");
   });
 
   test("decides with a proof, and with no other key", async () => {
     const gate = await ask();
-    const page = await open(gate.confirmation_id);
+    const page = await open(gate);
     const fields = { decision: "approve", type: "operator_signature" };
     const forged = proofOf(gate, "approve", { key: generateKeyPairSync("ed25519").privateKey });
-    expect((await send(gate.confirmation_id, page, { ...fields, proof: forged })).status).toBe(403);
+    expect((await send(gate, page, { ...fields, proof: forged })).status).toBe(403);
     await isRecorded(gate, "unknown_trust_anchor");
     const inCallersName = proofOf(gate, "approve", { claims: { sub: "ada" } });
-    expect((await send(gate.confirmation_id, page, { ...fields, proof: inCallersName })).status).toBe(403);
+    expect((await send(gate, page, { ...fields, proof: inCallersName })).status).toBe(403);
     await isRecorded(gate, "own_principal");
-    expect((await send(gate.confirmation_id, page, { ...fields, proof: proofOf(gate) })).status).toBe(200);
+    expect((await send(gate, page, { ...fields, proof: proofOf(gate) })).status).toBe(200);
     expect(await stateOf(gate)).toBe("approved");
   });
 
   test("gets nothing for a proof of another call, another decision or another gateway", async () => {
     const [gate, other] = [await ask(), await ask()];
-    const page = await open(gate.confirmation_id);
+    const page = await open(gate);
     const tries = {
       wrong_confirmation: proofOf(other),
       wrong_decision: proofOf(gate, "deny"),
@@ -150,10 +151,19 @@ describe("whoever has the link and nothing else", () => {
     };
     for (const [why, proof] of Object.entries(tries)) {
       const fields = { decision: "approve", type: "operator_signature", proof };
-      expect((await send(gate.confirmation_id, page, fields)).status).toBe(403);
+      expect((await send(gate, page, fields)).status).toBe(403);
       await isRecorded(gate, why);
     }
     expect(await stateOf(gate)).toBe("waiting");
+  });
+});
+
+describe("whoever has the id from the audit trail", () => {
+  test.each(["viewer", "operator", undefined])("is shown nothing by it as %s", async (who) => {
+    const gate = await ask({ password: "hunter2" });
+    const page = await open({ confirm_url: `${rig.gateway.origin}/approvals/${gate.confirmation_id}` }, who);
+    expect(page.status).toBe(404);
+    expect(page.text).not.toContain("hunter2");
   });
 });
 
@@ -164,40 +174,40 @@ describe("somebody who is known", () => {
     ["somebody who may only look", "viewer", "not_an_operator"],
   ])("does not decide as %s", async (_who, who, why) => {
     const gate = await ask();
-    const page = await open(gate.confirmation_id, who);
+    const page = await open(gate, who);
     expect(page.text).not.toMatch(/Decide as yourself<\/h2>.*value="approve"/);
-    expect((await send(gate.confirmation_id, page, { decision: "approve" }, rig.as(who).headers)).status).toBe(403);
+    expect((await send(gate, page, { decision: "approve" }, rig.as(who).headers)).status).toBe(403);
     await isRecorded(gate, why);
     expect(await stateOf(gate)).toBe("waiting");
   });
 
   test("decides as an operator", async () => {
     const gate = await ask();
-    const page = await open(gate.confirmation_id, "operator");
+    const page = await open(gate, "operator");
     expect(page.text).toContain("Decide as yourself");
-    expect((await send(gate.confirmation_id, page, { decision: "approve" }, rig.as("operator").headers)).status).toBe(
-      200,
-    );
+    expect((await send(gate, page, { decision: "approve" }, rig.as("operator").headers)).status).toBe(200);
     expect(await stateOf(gate)).toBe("approved");
   });
 
   test("learns nothing of other tenants' calls, not even that there are any", async () => {
     const gate = await ask();
-    const own = await open(gate.confirmation_id);
-    const unknown = await open(UNKNOWN, "stranger");
-    expect(await open(gate.confirmation_id, "stranger")).toEqual(unknown);
+    const own = await open(gate);
+    const unknown = await open({ confirm_url: `${rig.gateway.origin}/approvals/${UNKNOWN}` }, "stranger");
+    expect(await open(gate, "stranger")).toEqual(unknown);
     const fields = { decision: "approve", type: "operator_signature", proof: proofOf(gate) };
-    const tried = await send(gate.confirmation_id, own, fields, rig.as("stranger").headers);
+    const tried = await send(gate, own, fields, rig.as("stranger").headers);
     expect(tried).toMatchObject({ status: unknown.status, text: unknown.text });
     expect(await stateOf(gate)).toBe("waiting");
   });
 
   test("is turned away with a token that is none, and with one in the address", async () => {
-    const { confirmation_id } = await ask();
+    const gate = await ask();
     const authorization = { authorization: "Bearer nothing" };
-    expect((await fetch(at(confirmation_id), { headers: authorization })).status).toBe(401);
-    const inAddress = await fetch(new URL(`${at(confirmation_id)}?access_token=${rig.tokens.operator}`));
+    expect((await fetch(at(gate), { headers: authorization })).status).toBe(401);
+    const inAddress = await fetch(new URL(`${at(gate)}?access_token=${rig.tokens.operator}`));
     expect(inAddress.status).toBe(401);
+    const trail = await fetch(new URL("/api/audit?limit=1000", rig.url), rig.as("operator"));
+    expect(await trail.text()).not.toContain(String(gate.confirm_url).slice(-43));
   });
 });
 
@@ -210,24 +220,24 @@ describe("a form", () => {
     ["from a page of another origin", {}, { origin: "https://evil.example" }],
   ])("%s decides nothing in an operator's browser", async (_what, change, headers) => {
     const gate = await ask();
-    const page = { ...(await open(gate.confirmation_id, "operator")), ...change };
+    const page = { ...(await open(gate, "operator")), ...change };
     const sent = { ...rig.as("operator").headers, ...headers };
-    expect((await send(gate.confirmation_id, page, { decision: "approve" }, sent)).status).toBe(403);
+    expect((await send(gate, page, { decision: "approve" }, sent)).status).toBe(403);
     if (!("origin" in headers)) await isRecorded(gate, "sec-fetch-site" in headers ? "foreign_site" : "foreign_form");
     expect(await stateOf(gate)).toBe("waiting");
   });
 
   test("counts once, though two tabs send it at the same time and one again", async () => {
     const gate = await ask();
-    const page = await open(gate.confirmation_id);
+    const page = await open(gate);
     const fields = { decision: "approve", type: "operator_signature", proof: proofOf(gate) };
-    const both = await Promise.all([1, 2].map(() => send(gate.confirmation_id, page, fields)));
+    const both = await Promise.all([1, 2].map(() => send(gate, page, fields)));
     expect(both.map(({ status }) => status).sort()).toEqual([200, 404]);
-    expect((await send(gate.confirmation_id, page, fields)).status).toBe(404);
+    expect((await send(gate, page, fields)).status).toBe(404);
     const before = rig.made().length;
     await rig.call("plant.open", { number }, rig.as("agent"));
     expect(rig.made()).toHaveLength(before + 1);
-    expect((await send(gate.confirmation_id, page, fields)).status).toBe(404);
+    expect((await send(gate, page, fields)).status).toBe(404);
     await isRecorded(gate, "already_consumed");
     await rig.call("plant.open", { number }, rig.as("agent"));
     expect(rig.made()).toHaveLength(before + 1);
@@ -255,7 +265,7 @@ test("guesses are limited, and tell nothing", async () => {
   const gateway = '[gateway.edge]\naddress = { capacity = 30, refill = "1/h" }';
   await using other = await ValveRig.start({ gateway });
   const guess = async () => {
-    const response = await fetch(new URL(`/approvals/${crypto.randomUUID()}`, other.url));
+    const response = await fetch(new URL(`/approvals/${crypto.randomUUID()}.${"A".repeat(43)}`, other.url));
     return { status: response.status, text: await response.text() };
   };
   const answers = await Promise.all(Array.from({ length: 60 }, guess));
@@ -267,7 +277,7 @@ test("guesses are limited, and tell nothing", async () => {
 describe("a link", () => {
   test("of somebody who shows other arguments than are signed is not signed", async () => {
     const gate = await ask();
-    const shown = await fetch(at(gate.confirmation_id), { headers: { accept: "application/json" } });
+    const shown = await fetch(at(gate), { headers: { accept: "application/json" } });
     const real = (await shown.json()) as Record<string, unknown>;
     let authorization: string | undefined = "none came";
     const evil = createServer((incoming, response) => {
@@ -278,7 +288,7 @@ describe("a link", () => {
     const { port } = evil.address() as { port: number };
     const key = `${rig.folder}/signer.key`;
     writeFileSync(key, rig.keyText, { mode: 0o600 });
-    const link = `http://127.0.0.1:${port}/approvals/${gate.confirmation_id}`;
+    const link = `http://127.0.0.1:${port}${at(gate).pathname}`;
     const env = { ISTHMUS_TOKEN: rig.tokens.operator ?? "" };
     const signed = await runProgram(["approve", "--print", link, "--key", key], { env });
     evil.close();

@@ -55,7 +55,7 @@ test("a call that is held at one process is decided on the page of another one",
   const answered = post(cluster.url(0), toolCall(1, "plant.open", { at: "page" }));
   const gate = await waiting(1);
   const browser = new UserAgent();
-  const page = await browser.open(new URL(`/approvals/${gate.confirmation_id}`, cluster.url(1)).href);
+  const page = await browser.open(new URL(new URL(String(gate.confirm_url)).pathname, cluster.url(1)).href);
   const { value: proof } = rig.proof(gate) as { value: string };
   expect((await browser.submit(page, { decision: "approve", proof })).text).toContain("the call was made");
   expect((await answered).messages[0]?.result).toMatchObject({ content: [{ text: "did open" }] });

@@ -1,0 +1,163 @@
+import { createHash } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { makeOperatorKey } from "../operator/operator-key.ts";
+import { approvals, type DecideOptions, decide } from "./approvals.ts";
+
+const digestOf = (text: string) => createHash("sha256").update(text).digest("base64url");
+const idOf = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, "0")}`;
+
+function waiting(number: number, text: string, more: object = {}) {
+  return {
+    confirmation_id: idOf(number),
+    state: "waiting",
+    tool: "plant.open",
+    // As a gateway's JavaScript reads them.
+    arguments: JSON.parse(text) as unknown,
+    arguments_text: text,
+    args_sha256: digestOf(text),
+    nonce: "n",
+    gate_aggregator_id: "g",
+    reason: "irreversible_mutable",
+    evidence: "external_proof",
+    requester: { principal: "p", user: "ada", tenant: "default" },
+    expires_at: "2026-01-01T00:00:00Z",
+    ...more,
+  };
+}
+
+let folder: string;
+let key: string;
+let server: Server;
+let url: string;
+/** Newest first. */
+let calls: ReturnType<typeof waiting>[];
+let confirmed: string[];
+let stdout: string;
+let stderr: string;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "isthmus-approve-"));
+  key = makeOperatorKey(join(folder, "operator.key")).file;
+  [calls, confirmed, stdout, stderr] = [[], [], "", ""];
+  server = createServer((request, response) => {
+    const { pathname, searchParams } = new URL(request.url ?? "", "http://gateway");
+    const [, id] = /^\/api\/approvals\/(.+)$/.exec(pathname) ?? [];
+    const one = calls.find(({ confirmation_id }) => confirmation_id === id);
+    if (pathname === "/mcpax/confirm") confirmed.push(pathname);
+    if (id !== undefined && !one) response.statusCode = 404;
+    if (pathname === "/mcpax/confirm") response.end('{"result":{"status":"approved"}}');
+    else response.end(JSON.stringify(one ?? { approvals: calls.slice(0, Number(searchParams.get("limit"))) }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  url = `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
+  vi.spyOn(process.stdout, "write").mockImplementation((text) => {
+    stdout += String(text);
+    return true;
+  });
+  vi.spyOn(process.stderr, "write").mockImplementation((text) => {
+    stderr += String(text);
+    return true;
+  });
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  server.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** Somebody at a terminal, who has typed this. */
+function person(typed: string) {
+  const input = new PassThrough();
+  input.end(typed);
+  return { input, output: new PassThrough() };
+}
+
+const approve = (number: number, options: DecideOptions = {}, terminal?: ReturnType<typeof person>) =>
+  decide("approve", idOf(number), { key, url, ...options }, terminal);
+
+describe("whoever decides at a terminal", () => {
+  test.each(["n\n", "\n", "yess\n", ""])("is asked before anything is signed, and %j is no yes", async (typed) => {
+    calls = [waiting(1, '{"valve":"v-3"}')];
+    await expect(approve(1, {}, person(typed))).rejects.toThrow("nothing was decided");
+    expect(stdout).toContain('arguments  {"valve":"v-3"}');
+    expect(confirmed).toEqual([]);
+    await expect(approve(1, { print: true }, person(typed))).rejects.toThrow("nothing was decided");
+    expect(stdout).not.toContain("eyJ");
+  });
+
+  test("signs with a yes, and with --yes without a question", async () => {
+    calls = [waiting(1, "{}")];
+    await approve(1, {}, person("y\n"));
+    await approve(1, { yes: true }, person(""));
+    expect(confirmed).toHaveLength(2);
+  });
+
+  test("is asked beside what is printed for programs", async () => {
+    calls = [waiting(1, "{}")];
+    await approve(1, { json: true }, person("y\n"));
+    expect(JSON.parse(stdout)).toEqual({ status: "approved", confirmation_id: idOf(1) });
+    expect(stderr).toContain("plant.open");
+  });
+});
+
+describe("what is shown", () => {
+  test("is what was sent: numbers as they are, every blank, and whatever hides", async () => {
+    calls = [waiting(1, '{"amount":1e400,"s":"a   b\u200b\u202ec\u00a0","to":12345678901234567891}')];
+    await approve(1);
+    expect(stdout).toContain(
+      'arguments  {"amount":1e400,"s":"a \\u{20}\\u{20}b\\u{200b}\\u{202e}c\\u{a0}","to":12345678901234567891}\n',
+    );
+  });
+
+  test.each([
+    ["other arguments than those of the digest", { arguments_text: '{"harmless":true}' }],
+    ["arguments without their text", { arguments_text: undefined }],
+  ])("is not signed where it is %s", async (_what, more) => {
+    calls = [waiting(1, '{"cmd":"rm -rf /"}', more)];
+    await expect(approve(1)).rejects.toThrow("not what would be signed");
+    await expect(approve(1, { print: true })).rejects.toThrow("not what would be signed");
+    expect(confirmed).toEqual([]);
+    expect(stdout).toBe("");
+  });
+
+  test("in the list are the arguments, too, and it is seen where they are cut", async () => {
+    calls = [waiting(2, '{"short":"a  b"}'), waiting(1, `{"long":"${"x".repeat(200)}"}`)];
+    await approvals({ url });
+    const [, , short, , long] = stdout.split("\n");
+    expect(short).toBe('  {"short":"a \\u{20}b"}');
+    expect(long).toMatch(/^ {2}\{"long":"x+…$/);
+  });
+});
+
+describe("a call behind two hundred others", () => {
+  beforeEach(() => {
+    calls = [...Array.from({ length: 200 }, (_, index) => waiting(index + 2, "{}")), waiting(1, '{"mine":1}')];
+  });
+
+  test("is found by its whole id", async () => {
+    await approve(1);
+    expect(stdout).toContain('{"mine":1}');
+    expect(confirmed).toHaveLength(1);
+  });
+
+  test("is known to be missing in the list", async () => {
+    await approvals({ url });
+    expect(stderr).toContain("the newest 200");
+  });
+});
+
+test.each([
+  ["is not there", []],
+  ["was decided", [waiting(1, "{}", { state: "approved" })]],
+])("a call that %s is not decided", async (_what, known) => {
+  calls = known;
+  await expect(approve(1)).rejects.toThrow("waits for an approval");
+  expect(confirmed).toEqual([]);
+});
