@@ -25,8 +25,8 @@ export const ERROR_CODES = {
     retry: "never",
     message: "The caller may not make this call.",
     cause:
-      "A page that the server asked the user to visit was not visited, or a policy does not let this caller make the call.",
-    cure: "Visit the page and call again, or ask the operator of the gateway.",
+      "A page that the server asked the user to visit was not visited, or a policy or the server itself does not let this caller make the call.",
+    cure: "Visit the page and call again, or ask the operator of the gateway or of the server.",
   },
   NO_SUCH_TARGET: {
     retry: "never",

@@ -50,8 +50,8 @@ export type UpstreamTokenFilter = {
 
 export interface UpstreamTokenRows {
   get(id: string): Promise<UpstreamTokenRow | undefined>;
-  /** Those that have not expired, at most so many. */
-  find(filter: UpstreamTokenFilter, now: number, limit: number): Promise<readonly UpstreamTokenRow[]>;
+  /** Those that have not expired, in the order of their ids, at most so many. `after`: only those behind this id. */
+  find(filter: UpstreamTokenFilter, now: number, limit: number, after?: string): Promise<readonly UpstreamTokenRow[]>;
   /** Forgets what has expired; resolves to how many. */
   expire(now: number): Promise<number>;
 }

@@ -44,6 +44,7 @@ try {
 async function authTable(): Promise<Json> {
   const { client_id: clientId, client_secret: secret, private_key_pem: pem } = context;
   const known = {
+    ...(typeof secret === "string" && { issuer: await issuerOf(positionals[0] ?? "") }),
     ...(typeof clientId === "string" && { clientId }),
     ...(typeof secret === "string" && { clientSecret: await fileWith("secret", secret) }),
     ...(typeof pem === "string" && { privateKey: await fileWith("key.pem", pem) }),
@@ -52,6 +53,15 @@ async function authTable(): Promise<Json> {
   if (scenario === "auth/basic-cimd")
     return { type: "oauth", clientMetadataUrl: "https://conformance-test.local/client-metadata.json" };
   return { type: "oauth", ...known };
+}
+
+/** Who may be sent the secret: operators know, and write it down. Where the suite does not tell us, its server does. */
+async function issuerOf(server: string): Promise<unknown> {
+  if (context.issuer !== undefined) return context.issuer;
+  const { origin, pathname } = new URL(server);
+  const answer = await fetch(`${origin}/.well-known/oauth-protected-resource${pathname}`);
+  const { authorization_servers: issuers } = (await answer.json()) as { authorization_servers?: unknown[] };
+  return issuers?.[0];
 }
 
 async function fileWith(name: string, text: string): Promise<{ fromFile: string }> {

@@ -13,10 +13,18 @@ export class MemoryTokenRows implements UpstreamTokenRows {
     return this.#rows.get(id);
   }
 
-  async find(filter: UpstreamTokenFilter, now: number, limit: number): Promise<readonly UpstreamTokenRow[]> {
+  async find(
+    filter: UpstreamTokenFilter,
+    now: number,
+    limit: number,
+    after = "",
+  ): Promise<readonly UpstreamTokenRow[]> {
     const wanted = Object.entries(filter) as [keyof UpstreamTokenFilter, string][];
     const matches = (row: UpstreamTokenRow) => wanted.every(([name, value]) => row[name] === value);
-    return [...this.#rows.values()].filter((row) => row.expiresAt > now && matches(row)).slice(0, limit);
+    return [...this.#rows.values()]
+      .filter((row) => row.expiresAt > now && row.id > after && matches(row))
+      .sort((one, other) => (one.id < other.id ? -1 : 1))
+      .slice(0, limit);
   }
 
   async expire(now: number): Promise<number> {

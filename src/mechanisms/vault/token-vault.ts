@@ -14,8 +14,8 @@ import { openEnvelope, sealEnvelope } from "./envelope.ts";
 
 /** No record lives longer, whatever an issuer says: a key that is older than this can be forgotten. */
 export const MAX_TOKEN_MS = 90 * 24 * 60 * 60_000;
-/** How many of one holder are looked at when they are to be taken back. */
-const MAX_FOUND = 1000;
+/** How many are looked at together when they are to be taken back. */
+const PAGE = 100;
 
 /** Whom a token is for. `session`: of risk class 2 only. */
 export type TokenOwner = {
@@ -37,6 +37,8 @@ export type TokenFacts = TokenOwner & {
 };
 
 export type KeptToken = { readonly row: UpstreamTokenRow; readonly text: string };
+
+export type FoundToken = { readonly row: UpstreamTokenRow; readonly text: string | undefined };
 
 export type TokenVaultOptions = {
   readonly rows: UpstreamTokenRows;
@@ -87,16 +89,21 @@ export class TokenVault {
     return await this.#options.write([change]);
   }
 
-  async remove(owner: TokenOwner, reason: string): Promise<void> {
-    const change: Change = { table: "upstreamTokens", type: "remove", id: tokenId(owner) };
+  /** A record is removed under the id that it has, also where somebody has changed the rest of it. */
+  async remove(owner: TokenOwner | UpstreamTokenRow, reason: string): Promise<void> {
+    const id = "id" in owner ? owner.id : tokenId(owner);
+    const change: Change = { table: "upstreamTokens", type: "remove", id };
     await this.#commit("dev.isthmus.upstream_token_removed", owner, [change], reason);
   }
 
-  /** Those that open. */
-  async find(filter: UpstreamTokenFilter): Promise<readonly KeptToken[]> {
-    const rows = await this.#options.rows.find(filter, this.#options.now(), MAX_FOUND);
-    const opened = await Promise.all(rows.map((row) => this.#open(row)));
-    return opened.filter((kept) => kept !== undefined);
+  /** All of them, however many, some at a time; without their text where they do not open. */
+  async *find(filter: UpstreamTokenFilter): AsyncGenerator<readonly FoundToken[]> {
+    const { rows, now } = this.#options;
+    for (let after: string | undefined = ""; after !== undefined; ) {
+      const page: readonly UpstreamTokenRow[] = await rows.find(filter, now(), PAGE, after);
+      yield await Promise.all(page.map(async (row) => ({ row, text: (await this.#open(row))?.text })));
+      after = page.length < PAGE ? undefined : page.at(-1)?.id;
+    }
   }
 
   sweep(): Promise<number> {

@@ -134,6 +134,25 @@ describe("a server that wants credentials", () => {
     await vi.waitFor(() => expect([host.status, host.names("tool")]).toEqual(["ok", ["echo"]]), 5000);
   });
 
+  test.each([
+    ["a refusal that another token would not change", "NOT_ALLOWED", 403],
+    ["a token that cannot be had just now", "PROVIDER_UNREACHABLE", 401],
+  ] as const)("keeps the session of everybody through %s for one call", async (_what, code, status) => {
+    await using guardedRig = await rig((credentials) => {
+      credentials.isPerCaller = false;
+      credentials.common = { principal: LOCAL, session: "" };
+      credentials.tokens.set(LOCAL.id, "good-local");
+    });
+    const { provider, host, server, credentials } = guardedRig;
+    await run(provider, echo(ANN));
+    credentials.refused = () => Promise.reject(new GatewayError(code, { message: "no" }));
+    server.on["tools/call"] = (exchange) => exchange.json({}, status);
+    expect((await run(provider, echo(ANN))).error).toMatchObject({ code });
+    server.on["tools/call"] = guarded((exchange) => exchange.result({ content: [{ type: "text", text: "yes" }] }));
+    expect(textOf(await run(provider, echo(BOB)))).toBe("yes");
+    expect([host.status, server.count("initialize")]).toEqual(["ok", 1]);
+  });
+
   test("tells where everybody may sign in who is the same here", async () => {
     const common = { principal: LOCAL, session: "" };
     await using guardedRig = await rig((credentials) => {

@@ -47,8 +47,8 @@ export function describeHttpFailure(failure: HttpFailure): UpstreamFailure {
 
 /** Why an answer with that status, and no message for us in it, is none. */
 export function describeStatus(status: number, hasSession: boolean): UpstreamFailure {
-  if (status === 401 || status === 403)
-    return { kind: "auth", status, message: `The server refused our credentials (HTTP ${status}).` };
+  if (status === 401) return { kind: "auth", status, message: "The server refused our credentials (HTTP 401)." };
+  if (status === 403) return { kind: "auth", status, message: "The server does not allow this (HTTP 403)." };
   if (status === 404 && hasSession)
     return { kind: "expired", status, message: "The server has ended the session (HTTP 404)." };
   if (status === 421)

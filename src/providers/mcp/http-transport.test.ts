@@ -265,6 +265,18 @@ describe("HttpTransport", () => {
     expect(setup.host.states.at(-1)).toMatchObject({ status: "auth_required" });
   });
 
+  test("keeps the session of everybody when the server forbids one call", async () => {
+    await using server = await startHttpFixture({
+      "tools/call": (exchange) =>
+        exchange.tool === "forbidden" ? exchange.raw("", 403, {}) : exchange.result({ content: [] }),
+    });
+    await using setup = await openProvider({ url: server.url, era: "2025" });
+    const forbidden = setup.provider.run(toolCall("forbidden"), new FakeOut());
+    await expect(forbidden).rejects.toMatchObject({ code: "NOT_ALLOWED" });
+    await setup.provider.run(toolCall("echo"), new FakeOut());
+    expect([setup.host.status, server.count("initialize")]).toEqual(["ok", 1]);
+  });
+
   test("comes back when a server that was down is up again", async () => {
     const server = await startHttpFixture();
     await using setup = await openProvider({ url: server.url });

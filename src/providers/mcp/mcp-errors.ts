@@ -21,7 +21,19 @@ export const OPEN_STATUS = {
 
 export function gatewayError(failure: UpstreamFailure): GatewayError {
   if (failure.error) return failure.error;
-  return new GatewayError(CALL_CODES[failure.kind], { message: failure.message, cause: failure.cause });
+  const code = isForbidden(failure) ? "NOT_ALLOWED" : CALL_CODES[failure.kind];
+  return new GatewayError(code, { message: failure.message, cause: failure.cause });
+}
+
+/** Whether what became of one request says something about the session of all. What one caller may not do does not. */
+export function isTrouble(failure: UpstreamFailure): boolean {
+  const isOfCall = failure.error !== undefined || isForbidden(failure);
+  return !isOfCall && failure.kind !== "lost" && failure.kind !== "invalid";
+}
+
+/** The server knows the caller, and does not let it do this. */
+function isForbidden({ status }: UpstreamFailure): boolean {
+  return status === 403;
 }
 
 export function failureOf(thrown: unknown): UpstreamFailure {

@@ -17,7 +17,7 @@ import { cancelRequest } from "./cancelling.ts";
 import { ConsentQuestion, type ConsentSurroundings, isConsentRequired } from "./consent-question.ts";
 import { type OpenAsk, routeNotification, routeRequest } from "./incoming.ts";
 import { type EndEvent, legacyEnd } from "./legacy-end.ts";
-import { gatewayError } from "./mcp-errors.ts";
+import { gatewayError, isTrouble } from "./mcp-errors.ts";
 import { ModernCall } from "./modern/modern-call.ts";
 import { isModern } from "./modern/modern-side.ts";
 import type { Question } from "./modern/questions.ts";
@@ -129,7 +129,7 @@ export class RunningCall implements RequestSink {
       this.seekConsent(failure.error, session.context.consent, () => this.#resendOn(session));
     else {
       this.fail(gatewayError(failure));
-      if (failure.kind !== "lost" && failure.kind !== "invalid") session.context.onTrouble(session, failure);
+      if (isTrouble(failure)) session.context.onTrouble(session, failure);
     }
   }
 

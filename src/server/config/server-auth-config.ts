@@ -32,7 +32,9 @@ export const serverAuthSchema = z
     clientId: reference
       .optional()
       .describe("The gateway's own id at the issuer. By default its metadata document, or a registration of its own."),
-    clientSecret: secretReference.optional().describe("The secret that goes with `clientId`."),
+    clientSecret: secretReference
+      .optional()
+      .describe("The secret that goes with `clientId`. It is sent to `issuer` alone, which has to be set, too."),
     privateKey: secretReference
       .optional()
       .describe("Instead of a secret: a PEM key with which the gateway signs that it is `clientId` (private_key_jwt)."),
@@ -44,7 +46,7 @@ export const serverAuthSchema = z
     issuer: webUrl
       .optional()
       .describe(
-        "Who gives out the tokens. By default the one that the server names. It may be private, because an operator wrote it.",
+        "Who gives out the tokens. By default the one that the server names; with `clientSecret` or `exchange` it must be set, so that no server chooses who gets the secret or the tokens of callers. It may be private, because an operator wrote it.",
       ),
     audience: z
       .string()
@@ -83,7 +85,7 @@ export function checkServerAuth(server: Readonly<Record<string, unknown>>, index
   if (server.auth === undefined) return [];
   const parsed = serverAuthSchema.safeParse(server.auth, READ_ONCE);
   if (!parsed.success) return [];
-  const { type, risk, clientId, clientSecret, privateKey } = parsed.data;
+  const { type, risk, clientId, clientSecret, privateKey, issuer } = parsed.data;
   const problems: Problem[] = [];
   const complain = (key: string, text: string) => problems.push({ path: ["servers", index, "auth", key], text });
   if (server.url === undefined) complain("type", "expected a server with a url; programs on stdio get no tokens");
@@ -96,5 +98,9 @@ export function checkServerAuth(server: Readonly<Record<string, unknown>>, index
     complain("clientSecret", "expected a clientSecret or a privateKey, found none");
   if ((clientSecret !== undefined || privateKey !== undefined) && clientId === undefined)
     complain("clientId", "expected the id that the secret goes with, found none");
+  if (issuer === undefined && type === "exchange")
+    complain("issuer", "expected the URL of the only issuer that may get the tokens of callers, found none");
+  else if (issuer === undefined && clientSecret !== undefined)
+    complain("issuer", "expected the URL of the only issuer that may get the clientSecret, found none");
   return problems;
 }

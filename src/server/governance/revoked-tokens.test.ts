@@ -41,6 +41,7 @@ url = "${issuer.url}/mcp"
 
 [servers.auth]
 type = "exchange"
+issuer = "${issuer.url}"
 risk = "low"
 clientId = "me"
 clientSecret = { fromEnv = "SECRET" }

@@ -73,25 +73,25 @@ export function isLoopbackHost(host: string): boolean {
   return host === "localhost" || host === "[::1]" || /^127(?:\.\d{1,3}){3}$/.test(host);
 }
 
-type MeantTokens = { readonly filter: UpstreamTokenFilter; readonly isMeant: (pair: TokenPair) => boolean };
+/** `isMeant` unset: all that the filter finds, also those that do not open. */
+type MeantTokens = { readonly filter: UpstreamTokenFilter; readonly isMeant?: (pair: TokenPair) => boolean };
 
 /** Which tokens a block is about. `bearer`: of the token that it blocks, where that is known. */
 export function tokensOf({ subject, key, tenant, server }: Block, bearer?: Principal): readonly MeantTokens[] {
   const scope = { ...(tenant !== "" && { tenant }), ...(server !== "" && { server }) };
-  const all = () => true;
   switch (subject) {
     case "client":
-      return [{ filter: { ...scope, client: key }, isMeant: all }, ...tokensFor(bearer, tenant, scope)];
+      return [{ filter: { ...scope, client: key } }, ...tokensFor(bearer, tenant, scope)];
     case "user":
-      return [{ filter: { ...scope, user: key }, isMeant: all }];
+      return [{ filter: { ...scope, user: key } }];
     case "upstream": {
       const isMeant = ({ accessToken }: TokenPair) => createHash("sha256").update(accessToken).digest("hex") === key;
       return [{ filter: scope, isMeant }];
     }
     case "everybody":
-      return server === "" ? [] : [{ filter: scope, isMeant: all }];
+      return server === "" ? [] : [{ filter: scope }];
     case "principal":
-      return [{ filter: { ...scope, principal: key }, isMeant: all }];
+      return [{ filter: { ...scope, principal: key } }];
   }
 }
 
@@ -99,7 +99,7 @@ export function tokensOf({ subject, key, tenant, server }: Block, bearer?: Princ
 function tokensFor(bearer: Principal | undefined, of: string, scope: UpstreamTokenFilter): readonly MeantTokens[] {
   if (!bearer) return [];
   const { tenant, client, user } = identityOf(bearer);
-  return of === "" || of === tenant ? [{ filter: { ...scope, tenant, client, user }, isMeant: () => true }] : [];
+  return of === "" || of === tenant ? [{ filter: { ...scope, tenant, client, user } }] : [];
 }
 
 /** Another key for the file of this machine; or why there is no such file. */

@@ -33,7 +33,8 @@ let config: Config;
 
 function configWith(auth: string): Config {
   const file = join(folder, "isthmus.toml");
-  writeFileSync(file, `[[servers]]\nid = "crm"\nurl = "${issuer.url}/mcp"\n[servers.auth]\n${auth}`);
+  const table = `[servers.auth]\nissuer = "${issuer.url}"\n${auth}`;
+  writeFileSync(file, `[[servers]]\nid = "crm"\nurl = "${issuer.url}/mcp"\n${table}`);
   return loadConfig(readConfig([file]), { env: { SECRET: "s" } });
 }
 
@@ -147,6 +148,31 @@ describe("createVault", () => {
     crm.release("s1");
     await vi.waitFor(async () => expect(await rows()).toEqual([]));
     expect(await crm.headersFor(holder)).toContain("at-2");
+    await own.close();
+  });
+
+  test("[AP-144] forgets all that is meant, however many, also what does not open, before any issuer has answered", async () => {
+    config = configWith(EXCHANGED);
+    await using state = await openTestState();
+    const { records } = state.opened;
+    const own = await openVault(state.opened);
+    const crm = credentials(own);
+    own.onProven(ANN, "shown");
+    for (let session = 0; session < 20; session++) await crm.headersFor({ principal: ANN, session: `s${session}` });
+    const [sample] = await records.upstreamTokens.find({}, 0, 1);
+    if (!sample) throw new Error("nothing was kept");
+    const { version: _version, leasedUntil: _leasedUntil, ...token } = sample;
+    const closed = Array.from({ length: 250 }, (_, index) => ({ ...token, id: `closed-${index}` }));
+    await records.write(closed.map((one) => ({ table: "upstreamTokens", type: "put", token: one }) as const));
+    const { promise, resolve } = Promise.withResolvers<void>();
+    issuer.gate = promise;
+    const revoked = own.revokeTokensOf(block({ subject: "principal", key: ANN.id }));
+    await vi.waitFor(() => expect(issuer.revoked).toHaveLength(8));
+    expect(await records.upstreamTokens.find({}, 0, 1)).toEqual([]);
+    resolve();
+    await revoked;
+    expect(new Set(issuer.revoked).size).toBe(20);
+    expect(issuer.mostAtOnce).toBe(8);
     await own.close();
   });
 

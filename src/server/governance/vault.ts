@@ -9,13 +9,14 @@ import {
   type UpstreamTokenFilter,
 } from "../../contract/index.ts";
 import { createEgress } from "../../mechanisms/egress/index.ts";
-import { createSeal, MemoryTokenRows, TokenVault } from "../../mechanisms/vault/index.ts";
+import { createSeal, type FoundToken, MemoryTokenRows, TokenVault } from "../../mechanisms/vault/index.ts";
 import {
   ConsentDesk,
   ConsentNotes,
+  type IssuedToken,
   KeptTokens,
   type OAuthSettings,
-  revokeAtIssuer,
+  revokeAll,
   SubjectTokens,
   Tickets,
   type TokenPair,
@@ -52,6 +53,8 @@ export type GovernedVault = TokenRevoker & {
 
 const TOPIC = "upstream-tokens";
 const SWEEP_MS = 60_000;
+/** How many tokens are remembered at once that their issuers have to take back. */
+const MAX_REVOKED = 10_000;
 /** What several processes know of a token may be that old: a word about a change may be lost. */
 const SHARED_TRUST_MS = 5000;
 
@@ -123,18 +126,25 @@ export function createVault(options: VaultOptions): GovernedVault {
     log.warn("tokens of servers could not be forgotten", { cause });
   }
 
-  /** Also where they were issued, as far as that can be reached. */
-  async function forget(filter: UpstreamTokenFilter, reason: string, isMeant = (_pair: TokenPair) => true) {
-    for (const { row, text } of await vault.find(filter)) {
-      const pair = JSON.parse(text) as TokenPair;
-      if (!isMeant(pair)) continue;
+  /** First all of them here, then also where they were issued, as far as that can be reached. Unset: all are meant. */
+  async function forget(filter: UpstreamTokenFilter, reason: string, isMeant?: (pair: TokenPair) => boolean) {
+    const removed: IssuedToken[] = [];
+    const remove = async ({ row, text }: FoundToken) => {
+      const pair = text === undefined ? undefined : (JSON.parse(text) as TokenPair);
+      if (isMeant && !(pair && isMeant(pair))) return;
       await vault.remove(row, reason);
       const credentials = servers.get(row.server);
       credentials?.drop(row.id);
       tell(row.server, row.id, false);
-      if (!credentials) continue;
-      await revokeAtIssuer(pair, readingFor(credentials)).catch((cause: unknown) =>
-        log.warn("a token could not be revoked where it was issued", { server: row.server, cause }),
+      if (!credentials || !pair) return;
+      if (removed.length < MAX_REVOKED) removed.push({ pair, settings: credentials.settings });
+      else log.warn("a token was not revoked where it was issued: there are too many", { server: row.server });
+    };
+    try {
+      for await (const page of vault.find(filter)) await Promise.all(page.map(remove));
+    } finally {
+      await revokeAll(removed, readingFor, (server, cause) =>
+        log.warn("a token could not be revoked where it was issued", { server, cause }),
       );
     }
   }

@@ -34,13 +34,19 @@ export class SqlUpstreamTokenRows implements UpstreamTokenRows {
     return found && rowOf(found);
   }
 
-  async find(filter: UpstreamTokenFilter, now: number, limit: number): Promise<readonly UpstreamTokenRow[]> {
+  async find(
+    filter: UpstreamTokenFilter,
+    now: number,
+    limit: number,
+    after?: string,
+  ): Promise<readonly UpstreamTokenRow[]> {
     const found = await this.#engine.run(() => {
       let query = this.#engine.database.selectFrom("upstream_tokens").selectAll().where("expires_at", ">", now);
       for (const [name, column] of Object.entries(FILTERS)) {
         const value = filter[name as keyof UpstreamTokenFilter];
         if (value !== undefined) query = query.where(column, "=", value);
       }
+      if (after !== undefined) query = query.where("id", ">", after);
       return query.orderBy("id").limit(limit).execute();
     });
     return found.map(rowOf);

@@ -79,6 +79,7 @@ describe.each([
       (await records.upstreamTokens.find(filter, NOW, limit)).map(({ id }) => id);
     expect(await ids({})).toEqual(["a", "b", "c"]);
     expect(await ids({}, 2)).toEqual(["a", "b"]);
+    expect((await records.upstreamTokens.find({}, NOW, 2, "a")).map(({ id }) => id)).toEqual(["b", "c"]);
     expect(await ids({ user: "ann", server: "crm" })).toEqual(["a"]);
     expect(await ids({ session: "s" })).toEqual(["b"]);
     expect(await ids({ principal: "p", user: "bob" })).toEqual(["b"]);

@@ -15,18 +15,18 @@ export type OAuthClient = {
 
 const ASSERTION_SECONDS = 60;
 
-/** What a request to the token endpoint needs beside its own parameters. */
+/** What a request to the token endpoint needs beside its own parameters. Throws OAuthFault. */
 export function clientProof(
-  { id, method, secret = "", privateKey }: OAuthClient,
+  { id, method, secret, privateKey }: OAuthClient,
   issuer: string,
 ): { readonly headers: Record<string, string>; readonly parameters: Record<string, string> } {
   switch (method) {
     case "none":
       return { headers: {}, parameters: { client_id: id } };
     case "client_secret_post":
-      return { headers: {}, parameters: { client_id: id, client_secret: secret } };
+      return { headers: {}, parameters: { client_id: id, client_secret: needed(secret) } };
     case "client_secret_basic": {
-      const pair = `${formEncoded(id)}:${formEncoded(secret)}`;
+      const pair = `${formEncoded(id)}:${formEncoded(needed(secret))}`;
       return { headers: { Authorization: `Basic ${Buffer.from(pair).toString("base64")}` }, parameters: {} };
     }
     case "private_key_jwt":
@@ -39,6 +39,13 @@ export function clientProof(
         },
       };
   }
+}
+
+/** Nothing is sent without it: an issuer may count that as an attack. */
+function needed(secret: string | undefined): string {
+  if (secret === undefined)
+    throw new OAuthFault("[servers.auth] has no clientSecret any more for the issuer of this token.");
+  return secret;
 }
 
 function formEncoded(text: string): string {

@@ -3,7 +3,7 @@ import * as z from "zod";
 import type { AuthMethod, OAuthClient } from "./client-auth.ts";
 import type { IssuerDocument, Reading } from "./documents.ts";
 import { OAuthFault } from "./oauth-fault.ts";
-import { post } from "./token-request.ts";
+import { post, type TokenEndpoint } from "./token-request.ts";
 
 export type ClientSettings = {
   readonly clientId?: string | undefined;
@@ -39,11 +39,16 @@ export function withoutConfigured({ clientId }: ClientSettings, client: OAuthCli
   return clientId === client.id ? { id: client.id, method: client.method } : client;
 }
 
-/** The same client with what the config says of it now. */
-export function withConfigured(settings: ClientSettings, client: OAuthClient): OAuthClient {
-  const { clientId, clientSecret: secret, privateKey } = settings;
-  if (clientId !== client.id) return client;
-  return { ...client, ...(secret !== undefined && { secret }), ...(privateKey !== undefined && { privateKey }) };
+/** The same client with what the config says of it now: but not for another issuer than the config names. */
+export function withConfigured(
+  settings: ClientSettings & { readonly issuer?: string | undefined },
+  endpoint: TokenEndpoint,
+): TokenEndpoint {
+  const { clientId, clientSecret: secret, privateKey, issuer } = settings;
+  const { client } = endpoint;
+  if (clientId !== client.id || (issuer !== undefined && issuer !== endpoint.issuer)) return endpoint;
+  const configured = { ...(secret !== undefined && { secret }), ...(privateKey !== undefined && { privateKey }) };
+  return { ...endpoint, client: { ...client, ...configured } };
 }
 
 /** As whom we are known without a registration; undefined: as nobody. */

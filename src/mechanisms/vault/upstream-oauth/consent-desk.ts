@@ -5,12 +5,12 @@ import { scopeSet } from "./challenge.ts";
 import type { OAuthClient } from "./client-auth.ts";
 import { knownClient, register, withConfigured, withoutConfigured } from "./client-registration.ts";
 import type { ConsentNotes } from "./consent-notes.ts";
-import { type Discovered, discover } from "./discovery.ts";
+import type { Discovered } from "./discovery.ts";
 import type { Reading } from "./documents.ts";
 import { OAuthFault } from "./oauth-fault.ts";
 import { holderOf, type Passage, type Ticket, type Tickets } from "./tickets.ts";
 import { requestTokens } from "./token-request.ts";
-import { chooseScopes, grantedBy, type OAuthSettings, type Wanted } from "./token-sources.ts";
+import { chooseScopes, discoverFor, grantedBy, type OAuthSettings, type Wanted } from "./token-sources.ts";
 import type { UpstreamOAuth } from "./upstream-oauth.ts";
 
 export type ConsentDeskOptions = {
@@ -61,7 +61,7 @@ export class ConsentDesk {
     }
     if (!server.common) return undefined;
     const holder = ticketHolder(server.common);
-    const { scopes, resourceMetadata } = server.wanted;
+    const { scopes, resourceMetadata } = server.wantedBy(server.common);
     const ticket = { server: id, holder, scopes: [...scopes], resourceMetadata, expiresAt: Number.POSITIVE_INFINITY };
     return { server, ticket };
   }
@@ -70,9 +70,7 @@ export class ConsentDesk {
   async begin({ ticket, server }: Visit, browser: string): Promise<string> {
     const { settings } = server;
     const reading = this.#options.readingFor(server);
-    const { issuer: configured, url } = settings;
-    const { resourceMetadata } = ticket;
-    const found = await discover({ ...reading, server: url, issuer: configured, resourceMetadata });
+    const found = await discoverFor(settings, ticket, reading);
     const page = authorizationPage(found, reading.trust.loopback);
     const client = await this.#clientFor(settings, found, reading);
     const verifier = randomBytes(32).toString("base64url");
@@ -138,7 +136,7 @@ export class ConsentDesk {
     if (code === null) throw refusalOf(answer.get("error"));
     const reading = this.#options.readingFor(server);
     const { issuer, tokenUrl: url, verifier, resource, scopes, holder } = passage;
-    const endpoint = { url, issuer, client: withConfigured(server.settings, passage.client) };
+    const endpoint = withConfigured(server.settings, { url, issuer, client: passage.client });
     const grant = { grant_type: "authorization_code", code, redirect_uri: this.callbackUrl, code_verifier: verifier };
     const tokens = await requestTokens(endpoint, { ...grant, resource }, reading);
     const found = { issuer: { issuer, token_endpoint: url, ...revocationOf(passage) }, resource, scopes: undefined };

@@ -16,18 +16,20 @@ export type DiscoveryOptions = Reading & {
   readonly resourceMetadata?: string | undefined;
   /** What the operator wrote: no other is used. */
   readonly issuer?: string | undefined;
+  /** Only who publishes metadata is asked: something secret will be sent there. */
+  readonly isStrict?: boolean;
 };
 
 /** Rejects with OAuthFault. */
 export async function discover(options: DiscoveryOptions): Promise<Discovered> {
-  const { server, resourceMetadata, issuer: configured } = options;
+  const { server, resourceMetadata, issuer: configured, isStrict = false } = options;
   const document = await readResource(server, resourceMetadata, options);
   const offered = document?.authorization_servers ?? [];
   if (configured !== undefined && offered.length > 0 && !offered.includes(configured))
     throw new OAuthFault("The server does not take tokens of the configured issuer.");
   // Servers of 2025-03-26 have no document of their own and are their own issuer.
   const issuer = configured ?? offered[0] ?? server.origin;
-  const found = (await readIssuer(issuer, options)) ?? (document ? undefined : bareIssuer(issuer));
+  const found = (await readIssuer(issuer, options)) ?? (document || isStrict ? undefined : bareIssuer(issuer));
   if (!found) throw new OAuthFault(`The authorization server ${new URL(issuer).host} publishes no metadata.`);
   return { issuer: found, resource: document?.resource ?? canonical(server), scopes: document?.scopes_supported };
 }

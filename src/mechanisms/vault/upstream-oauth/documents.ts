@@ -39,18 +39,14 @@ export async function readResource(
   const path = server.pathname === "/" ? "" : server.pathname;
   const wellKnown = `${server.origin}/.well-known/oauth-protected-resource`;
   const places = named === undefined ? [...new Set([`${wellKnown}${path}`, wellKnown])] : [named];
-  for (const place of places) {
-    const found = await readDocument(place, resourceDocument(), reading);
-    if (!found) continue;
-    if (!covers(found.resource, server))
-      throw new OAuthFault("The server's metadata is about another resource than the server itself.");
-    return found;
-  }
-  return undefined;
+  const found = await readFirst(places, resourceDocument(), reading);
+  if (found && !covers(found.resource, server))
+    throw new OAuthFault("The server's metadata is about another resource than the server itself.");
+  return found;
 }
 
 /** A resource is the server, or what the server is a part of. */
-function covers(resource: string, server: URL): boolean {
+export function covers(resource: string, server: URL): boolean {
   if (!URL.canParse(resource)) return false;
   const { origin, pathname, hash } = new URL(resource);
   const root = pathname.endsWith("/") ? pathname : `${pathname}/`;
@@ -62,28 +58,57 @@ export async function readIssuer(issuer: string, reading: Reading): Promise<Issu
   if (!URL.canParse(issuer)) throw new OAuthFault("The server names an authorization server that is no URL.");
   const { origin, pathname } = new URL(issuer);
   const path = pathname.replace(/\/$/, "");
-  const places = [
+  const places = new Set([
     `${origin}/.well-known/oauth-authorization-server${path}`,
     `${origin}/.well-known/openid-configuration${path}`,
     `${origin}${path}/.well-known/openid-configuration`,
-  ];
-  for (const place of new Set(places)) {
-    const found = await readDocument(place, issuerDocument(), reading);
-    if (!found) continue;
-    // Compared as text: whoever can write another spelling could write another issuer.
-    if (found.issuer !== issuer)
-      throw new OAuthFault("The authorization server's metadata is about another issuer than the one asked for.");
-    return found;
+  ]);
+  const found = await readFirst(places, issuerDocument(), reading);
+  // Compared as text: whoever can write another spelling could write another issuer.
+  if (found && found.issuer !== issuer)
+    throw new OAuthFault("The authorization server's metadata is about another issuer than the one asked for.");
+  return found;
+}
+
+const ABSENT: readonly number[] = [404, 410];
+const TOO_MANY = 429;
+
+/**
+ * That there is no document is said with 404 or 410 alone, at every place: whoever is away or turns us away just now must not
+ * be taken for one without a document.
+ */
+async function readFirst<Type>(
+  places: Iterable<string>,
+  type: z.ZodType<Type>,
+  reading: Reading,
+): Promise<Type | undefined> {
+  let refusal: OAuthFault | undefined;
+  for (const place of places) {
+    const found = await readDocument(place, type, reading);
+    if (!(found instanceof OAuthFault)) {
+      if (found !== undefined) return found;
+    } else refusal ??= found;
   }
+  if (refusal) throw refusal;
   return undefined;
 }
 
-async function readDocument<Type>(url: string, type: z.ZodType<Type>, reading: Reading): Promise<Type | undefined> {
+/** A fault that is not thrown: the document may be at another place. */
+async function readDocument<Type>(
+  url: string,
+  type: z.ZodType<Type>,
+  reading: Reading,
+): Promise<Type | OAuthFault | undefined> {
   const { status, body } = await reading.egress.fetch({ url }, reading.trust).catch((cause: unknown) => {
     if (cause instanceof EgressFault) throw new OAuthFault(cause.message, { cause });
     throw cause;
   });
-  if (status !== 200) return undefined;
+  if (ABSENT.includes(status)) return undefined;
+  if (status !== 200) {
+    const fault = new OAuthFault(`The metadata at ${new URL(url).host} cannot be read (HTTP ${status}).`);
+    if (status >= 500 || status < 400 || status === TOO_MANY) throw fault;
+    return fault;
+  }
   try {
     return type.parse(JSON.parse(body));
   } catch (cause) {

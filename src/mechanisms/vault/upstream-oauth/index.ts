@@ -3,7 +3,7 @@ export { ConsentDesk, type Visit } from "./consent-desk.ts";
 export { ConsentNotes } from "./consent-notes.ts";
 export { KeptTokens } from "./kept-tokens.ts";
 export { OAuthFault } from "./oauth-fault.ts";
-export { revokeAtIssuer } from "./revoke-token.ts";
+export { type IssuedToken, revokeAll } from "./revoke-token.ts";
 export { SubjectTokens } from "./subject-tokens.ts";
 export { Tickets } from "./tickets.ts";
 export type { OAuthSettings, TokenPair } from "./token-sources.ts";

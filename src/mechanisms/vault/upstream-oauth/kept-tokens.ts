@@ -1,10 +1,10 @@
 /** The tokens of one server as they are kept: read, refreshed by one process at a time, and forgotten. */
 import { createHash } from "node:crypto";
 import { type CredentialHolder, identityOf, type RiskClass, type Timers } from "../../../contract/index.ts";
-import type { TokenOwner, TokenVault } from "../token-vault.ts";
+import type { KeptToken, TokenOwner, TokenVault } from "../token-vault.ts";
 import { tokenId } from "../token-vault.ts";
 import { withConfigured, withoutConfigured } from "./client-registration.ts";
-import type { Reading } from "./documents.ts";
+import { covers, type Reading } from "./documents.ts";
 import { OAuthFault } from "./oauth-fault.ts";
 import { type Granted, type OAuthSettings, refreshTokens, type TokenPair } from "./token-sources.ts";
 
@@ -52,16 +52,21 @@ export class KeptTokens {
   }
 
   async read(owner: TokenOwner): Promise<Kept | undefined> {
-    const found = await this.#options.vault.get(owner);
+    const found = await this.#find(owner);
     if (!found) return undefined;
     const { scopes, audience: resource, version } = found.row;
-    return { owner, pair: this.#pairOf(found.text), scopes, resource, version };
+    return { owner, pair: found.pair, scopes, resource, version };
   }
 
-  #pairOf(text: string): TokenPair {
-    const pair = JSON.parse(text) as TokenPair;
-    const client = withConfigured(this.#options.settings, pair.endpoint.client);
-    return { ...pair, endpoint: { ...pair.endpoint, client } };
+  /** A server of the same name may have been elsewhere, or have had another issuer: what is from then is nothing to it. */
+  async #find(owner: TokenOwner): Promise<{ row: KeptToken["row"]; pair: TokenPair } | undefined> {
+    const { vault, settings } = this.#options;
+    const found = await vault.get(owner);
+    if (!found || !covers(found.row.audience, settings.url)) return undefined;
+    const pair = JSON.parse(found.text) as TokenPair;
+    const endpoint = withConfigured(settings, pair.endpoint);
+    const isOfIssuer = settings.issuer === undefined || settings.issuer === endpoint.issuer;
+    return isOfIssuer ? { row: found.row, pair: { ...pair, endpoint } } : undefined;
   }
 
   /** False: somebody else has written since. */
@@ -83,9 +88,9 @@ export class KeptTokens {
 
   /** A new pair of an old one. Undefined: it cannot be refreshed, and is forgotten. Rejects with OAuthFault. */
   async refresh({ owner, ...kept }: Kept): Promise<Kept | undefined> {
-    const found = await this.#options.vault.get(owner);
+    const found = await this.#find(owner);
     if (!found) return undefined;
-    const present = this.#pairOf(found.text);
+    const { pair: present } = found;
     const { refreshToken } = present;
     // Somebody else was faster.
     if (present.accessToken !== kept.pair.accessToken) return await this.read(owner);
@@ -98,7 +103,7 @@ export class KeptTokens {
       await this.keep(owner, { ...kept, pair }, version);
       return await this.read(owner);
     } catch (error) {
-      if (!(error instanceof OAuthFault && error.isFinal)) {
+      if (!this.#isFinal(error, present)) {
         // Whoever comes next may try.
         await this.#options.vault.lease({ ...found.row, version }, 0);
         throw error;
@@ -106,6 +111,12 @@ export class KeptTokens {
       await this.forget(owner, "it could not be refreshed");
       return undefined;
     }
+  }
+
+  /** A client that registered itself and is known no more cannot refresh again; one in the config can be corrected there. */
+  #isFinal(error: unknown, { endpoint }: TokenPair): boolean {
+    if (!(error instanceof OAuthFault)) return false;
+    return error.isFinal || (error.isAboutClient && endpoint.client.id !== this.#options.settings.clientId);
   }
 
   /** Another process refreshes it: what it gets is ours, too. */

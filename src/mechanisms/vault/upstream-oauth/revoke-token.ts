@@ -1,13 +1,35 @@
 import { clientProof } from "./client-auth.ts";
+import { withConfigured } from "./client-registration.ts";
 import type { Reading } from "./documents.ts";
 import { post } from "./token-request.ts";
-import type { TokenPair } from "./token-sources.ts";
+import type { OAuthSettings, TokenPair } from "./token-sources.ts";
 
-/** Takes a token back where it was issued (RFC 7009), if that issuer does so. Rejects with OAuthFault. */
-export async function revokeAtIssuer(pair: TokenPair, reading: Reading): Promise<void> {
-  const { revocationUrl: url, endpoint, refreshToken, accessToken } = pair;
+/** What was kept of a token, and what the config says of its server. */
+export type IssuedToken = { readonly pair: TokenPair; readonly settings: OAuthSettings };
+
+const AT_ONCE = 8;
+
+/** Takes tokens back where they were issued, some at a time. `onFailed` hears of those for which that did not work. */
+export async function revokeAll(
+  tokens: readonly IssuedToken[],
+  readingFor: (token: IssuedToken) => Reading,
+  onFailed: (server: string, cause: unknown) => void,
+): Promise<void> {
+  const left = tokens.values();
+  const work = async () => {
+    for (const token of left) {
+      await revokeAtIssuer(token, readingFor(token)).catch((cause: unknown) => onFailed(token.settings.server, cause));
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+}
+
+/** By RFC 7009, if that issuer does so. Rejects with OAuthFault. */
+async function revokeAtIssuer({ pair, settings }: IssuedToken, reading: Reading): Promise<void> {
+  const { revocationUrl: url, refreshToken, accessToken } = pair;
   if (url === undefined) return;
-  const proof = clientProof(endpoint.client, endpoint.issuer);
+  const { client, issuer } = withConfigured(settings, pair.endpoint);
+  const proof = clientProof(client, issuer);
   const body = new URLSearchParams({ token: refreshToken ?? accessToken, ...proof.parameters }).toString();
   const headers = { "Content-Type": "application/x-www-form-urlencoded", ...proof.headers };
   await post({ url, body, headers }, "revocation", reading);

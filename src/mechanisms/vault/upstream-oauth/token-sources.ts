@@ -37,6 +37,25 @@ export function chooseScopes(settings: OAuthSettings, wanted: Wanted, found: Dis
   return named.length > 0 ? named : scopeSet(...(found.scopes ?? []));
 }
 
+/**
+ * Where tokens for this server come from. What the operator or a caller has in confidence goes to no issuer that the server
+ * chooses: only the operator's word counts for that. Rejects with OAuthFault.
+ */
+export async function discoverFor(
+  settings: OAuthSettings,
+  { resourceMetadata }: Pick<Wanted, "resourceMetadata">,
+  reading: Reading,
+): Promise<Discovered> {
+  const { type, url: server, issuer, clientSecret, privateKey } = settings;
+  const isConfided = type === "exchange" || clientSecret !== undefined;
+  if (isConfided && issuer === undefined)
+    throw new OAuthFault(
+      "[servers.auth] needs the issuer that clientSecret, or the token of a caller, may be sent to.",
+    );
+  const isStrict = isConfided || privateKey !== undefined;
+  return await discover({ ...reading, server, issuer, resourceMetadata, isStrict });
+}
+
 /** Rejects with OAuthFault. */
 export async function fetchTokens(
   settings: OAuthSettings,
@@ -44,8 +63,7 @@ export async function fetchTokens(
   subjectToken: string | undefined,
   reading: Reading & { readonly now: () => number },
 ): Promise<Granted> {
-  const { issuer: configured, url: server } = settings;
-  const found = await discover({ ...reading, server, issuer: configured, resourceMetadata: wanted.resourceMetadata });
+  const found = await discoverFor(settings, wanted, reading);
   const client = configuredClient(settings, found.issuer);
   if (!client) throw new OAuthFault("[servers.auth] of this type needs a clientId.");
   const scopes = chooseScopes(settings, wanted, found).join(" ");
@@ -62,7 +80,9 @@ const CLIENT_GRANT = { grant_type: "client_credentials" };
 /** The caller's own token goes to the issuer alone, and what comes back is another one (RFC 8693). */
 function exchangeGrant({ audience }: OAuthSettings, subjectToken: string | undefined) {
   if (subjectToken === undefined)
-    throw new OAuthFault("The caller has shown no token that could be exchanged for one of this server.");
+    throw new OAuthFault("The caller has shown no token that could be exchanged for one of this server.", {
+      code: "invalid_request",
+    });
   return {
     grant_type: "urn:ietf:params:oauth:grant-type:token-exchange",
     subject_token: subjectToken,

@@ -1,9 +1,11 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
+import { ISSUER } from "./fixtures/fake-issuer.ts";
 import { holder, OAuthRig, refusal } from "./fixtures/oauth-rig.ts";
 import { hashOf } from "./kept-tokens.ts";
 
 const ANN = holder("ann");
 const BOB = holder("bob");
+const OWN = { clientId: "me", clientSecret: "x", issuer: ISSUER };
 const bearer = (token: string) => `Authorization: Bearer ${token}\r\n`;
 const refused = (sent: string, challenge = "Bearer", status: 401 | 403 = 401) =>
   ({ status, challenge, sent, isRepeat: false }) as const;
@@ -57,7 +59,7 @@ describe("UpstreamOAuth", () => {
   });
 
   test("keeps no token of high risk: each request gets its own", async () => {
-    const server = rig.create({ riskClass: 1, type: "client_credentials", clientId: "me", clientSecret: "x" });
+    const server = rig.create({ riskClass: 1, type: "client_credentials", ...OWN });
     expect([await server.headersFor(ANN), await server.headersFor(ANN)]).toEqual([bearer("at-1"), bearer("at-2")]);
     expect(await rig.rows.find({}, 0, 9)).toEqual([]);
   });
@@ -192,7 +194,7 @@ describe("UpstreamOAuth", () => {
   });
 
   test("gets a token of its own where the server knows the gateway itself", async () => {
-    const server = rig.create({ type: "client_credentials", clientId: "me", clientSecret: "s:ecret", scopes: ["all"] });
+    const server = rig.create({ type: "client_credentials", ...OWN, clientSecret: "s:ecret", scopes: ["all"] });
     expect([await server.headersFor(ANN), await server.headersFor(BOB)]).toEqual([bearer("at-1"), bearer("at-1")]);
     const [asked] = rig.issuer.tokenRequests("client_credentials");
     expect(asked).toMatchObject({
@@ -206,7 +208,7 @@ describe("UpstreamOAuth", () => {
   });
 
   test("exchanges the caller's token, and never sends it to the server", async () => {
-    const server = rig.create({ type: "exchange", clientId: "me", clientSecret: "x", audience: "crm" });
+    const server = rig.create({ type: "exchange", ...OWN, audience: "crm" });
     await expect(server.headersFor(ANN)).rejects.toMatchObject({ message: expect.stringContaining("shown no token") });
     rig.subjects.show(ANN.principal, "subject");
     expect(await server.headersFor(ANN)).toBe(bearer("at-1"));
@@ -220,7 +222,7 @@ describe("UpstreamOAuth", () => {
   });
 
   test("keeps no secret of the config in a record, and the store holds no token's text", async () => {
-    const server = rig.create({ clientId: "me", clientSecret: "operators-secret" });
+    const server = rig.create({ ...OWN, clientSecret: "operators-secret" });
     await rig.grant(server, ANN);
     const dump = JSON.stringify(await rig.rows.find({}, 0, 9));
     expect(dump).not.toMatch(/at-1|rt-1|operators-secret/);

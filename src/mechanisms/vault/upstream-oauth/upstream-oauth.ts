@@ -11,8 +11,10 @@ import {
   type RiskClass,
   type UpstreamCredentials,
 } from "../../../contract/index.ts";
-import { parseChallenge, scopeSet } from "./challenge.ts";
+import { BoundedMap } from "./bounded-map.ts";
+import { type Challenge, parseChallenge, scopeSet } from "./challenge.ts";
 import type { Reading } from "./documents.ts";
+import { InTurn } from "./in-turn.ts";
 import { hashOf, type Kept, type KeptTokens, keyOf } from "./kept-tokens.ts";
 import { OAuthFault } from "./oauth-fault.ts";
 import { fetchTokens, type Granted, type OAuthSettings, type Wanted } from "./token-sources.ts";
@@ -51,11 +53,13 @@ export class UpstreamOAuth implements UpstreamCredentials {
   readonly common: CredentialHolder | undefined;
   readonly settings: OAuthSettings;
   readonly #options: UpstreamOAuthOptions;
-  readonly #known = new Map<string, Known>();
+  readonly #known = new BoundedMap<Known>(MAX_KNOWN);
   readonly #loading = new Map<string, Promise<string>>();
   readonly #listeners = new Set<GrantListener>();
-  /** What the server wanted when it last refused somebody. */
-  wanted = NOTHING;
+  /** What the server wanted when it last refused somebody, for each token by itself. */
+  readonly #wanted = new BoundedMap<Wanted>(MAX_KNOWN);
+  /** Refusals of each token: most who wait find what they want when it is their turn. */
+  readonly #turns = new InTurn();
 
   constructor(options: UpstreamOAuthOptions) {
     this.#options = options;
@@ -84,13 +88,13 @@ export class UpstreamOAuth implements UpstreamCredentials {
   async #load(key: string, holder: CredentialHolder): Promise<string> {
     const { riskClass, settings } = this.#options;
     try {
-      if (riskClass === 1) return lineOf((await this.#fetch(holder)).pair.accessToken);
+      if (riskClass === 1) return lineOf((await this.#fetch(key, holder)).pair.accessToken);
       const kept = await this.#present(holder);
       if (kept) return this.#remember(key, kept);
       if (settings.type === "oauth") return this.#remember(key, undefined);
-      return await this.#fetchAndKeep(key, holder);
+      return await this.#keep(key, holder, await this.#fetch(key, holder));
     } catch (error) {
-      throw asGatewayError(error);
+      throw OAuthFault.asGatewayError(error);
     }
   }
 
@@ -107,17 +111,29 @@ export class UpstreamOAuth implements UpstreamCredentials {
     return accessExpiresAt - MARGIN_MS > now() ? kept : await tokens.refresh(kept);
   }
 
-  async #fetchAndKeep(key: string, holder: CredentialHolder): Promise<string> {
+  async #keep(key: string, holder: CredentialHolder, granted: Granted): Promise<string> {
     const { tokens, onChange } = this.#options;
     const owner = tokens.ownerOf(holder);
-    await tokens.keep(owner, await this.#fetch(holder));
+    await tokens.keep(owner, granted);
     onChange(key, false);
     return this.#remember(key, await tokens.read(owner));
   }
 
-  async #fetch({ principal }: CredentialHolder): Promise<Granted> {
+  async #fetch(key: string, holder: CredentialHolder): Promise<Granted> {
+    const { scopes, ...wanted } = this.#wanted.get(key) ?? NOTHING;
+    try {
+      return await this.#fetchWith(holder, { ...wanted, scopes });
+    } catch (error) {
+      if (!OAuthFault.isAboutScope(error) || scopes.length === 0) throw error;
+      // What a call wanted once is not given (any more): the others do without.
+      this.#wanted.set(key, { ...wanted, scopes: [] });
+      return await this.#fetchWith(holder, { ...wanted, scopes: [] });
+    }
+  }
+
+  async #fetchWith({ principal }: CredentialHolder, wanted: Wanted): Promise<Granted> {
     const { settings, reading, now, subjectTokenOf } = this.#options;
-    return await fetchTokens(settings, this.wanted, subjectTokenOf(principal), { ...reading, now });
+    return await fetchTokens(settings, wanted, subjectTokenOf(principal), { ...reading, now });
   }
 
   #remember(key: string, kept: Kept | undefined): string {
@@ -128,35 +144,80 @@ export class UpstreamOAuth implements UpstreamCredentials {
     const line = lineOf(accessToken);
     const until = Math.min(accessExpiresAt - MARGIN_MS, now() + trustMs);
     this.#known.set(key, { line, until, hash: hashOf(accessToken) });
-    const [oldest] = this.#known.keys();
-    if (this.#known.size > MAX_KNOWN && oldest !== undefined) this.#known.delete(oldest);
     return line;
   }
 
+  /** What the server wanted when it last refused this holder. */
+  wantedBy(holder: CredentialHolder): Wanted {
+    return this.#wanted.get(keyOf(this.#options.tokens.ownerOf(holder))) ?? NOTHING;
+  }
+
   async refused(holder: CredentialHolder, refusal: Refusal): Promise<void> {
-    const { resourceMetadata, scope, error } = parseChallenge(refusal.challenge);
-    const { tokens, settings, riskClass } = this.#options;
-    const owner = tokens.ownerOf(holder);
-    const kept = riskClass === 1 ? undefined : await tokens.read(owner);
-    const isScope = refusal.status === 403 && error === "insufficient_scope";
-    const missing = scopeSet(scope).filter((one) => !kept?.scopes.split(" ").includes(one));
+    const challenge = parseChallenge(refusal.challenge);
+    const isScope = refusal.status === 403 && challenge.error === "insufficient_scope";
+    // The server knows whom it turns away: another token would change nothing.
+    if (refusal.status === 403 && !isScope && refusal.sent !== "")
+      throw new GatewayError("NOT_ALLOWED", { message: "The server does not allow this (HTTP 403)." });
+    const key = keyOf(this.#options.tokens.ownerOf(holder));
+    // Whatever is on its way may have begun before the refusal.
+    await this.#loading.get(key)?.catch(() => undefined);
+    if (this.settings.type === "oauth") await this.#askFor(key, holder, refusal, challenge);
+    else if (isScope) await this.#turns.run(key, () => this.#widen(key, holder, refusal, challenge));
+    else await this.#turns.run(key, () => this.#startAgain(key, holder, refusal, challenge));
+  }
+
+  /** What is kept, and what of the scopes in a challenge it lacks. */
+  async #compare(holder: CredentialHolder, { scope }: Challenge, { sent, isRepeat }: Refusal) {
+    const { tokens, riskClass } = this.#options;
+    const kept = riskClass === 1 ? undefined : await tokens.read(tokens.ownerOf(holder));
+    const had = kept?.scopes ?? this.wantedBy(holder).scopes.join(" ");
+    const missing = scopeSet(scope).filter((one) => !had.split(" ").includes(one));
+    const isPresent = kept !== undefined && lineOf(kept.pair.accessToken) === sent;
+    // It was replaced while this one was on its way: the new one was not refused yet.
+    const isLate = kept !== undefined && !isPresent && !isRepeat;
+    return { kept, had, missing, isPresent, isLate };
+  }
+
+  async #askFor(key: string, holder: CredentialHolder, refusal: Refusal, challenge: Challenge): Promise<void> {
+    const { kept, missing, isPresent, isLate } = await this.#compare(holder, challenge, refusal);
+    const { scope, resourceMetadata } = challenge;
+    const isScope = refusal.status === 403 && kept !== undefined;
+    if (isLate && (!isScope || missing.length === 0)) return this.#outdate(key, refusal);
+    if (isScope && missing.length === 0) throw givenAlready();
     const wanted = { scopes: scopeSet(kept?.scopes, scope), resourceMetadata };
-    if (isScope && kept && missing.length === 0)
-      throw new GatewayError("NOT_ALLOWED", { message: "The server wants a scope that it has been given already." });
-    // What one caller has is nothing to ask for on behalf of another.
-    this.wanted = this.common ? wanted : { ...wanted, scopes: scopeSet(scope) };
-    if (settings.type !== "oauth") await this.#startAgain(owner, holder, refusal);
-    else if (isScope || !(await this.#renew(kept, refusal))) {
-      if (kept && refusal.status === 401) await this.forget(holder, "the server refused it");
-      throw this.#consentRequired(holder, wanted);
+    this.#wanted.set(key, wanted);
+    if (!isScope && (await this.#renew(kept, refusal))) return;
+    if (isPresent && refusal.status === 401) await this.forget(holder, "the server refused it");
+    throw this.#consentRequired(holder, wanted);
+  }
+
+  /** Another token with more scopes. Where the issuer does not give it, only this call fails: what there was stays. */
+  async #widen(key: string, holder: CredentialHolder, refusal: Refusal, challenge: Challenge): Promise<void> {
+    const { had, missing, isLate } = await this.#compare(holder, challenge, refusal);
+    const isKept = this.#options.riskClass !== 1;
+    if (missing.length === 0 && (isLate || !(isKept || refusal.isRepeat))) return this.#outdate(key, refusal);
+    if (missing.length === 0 || refusal.isRepeat) throw givenAlready();
+    const wanted = { scopes: scopeSet(had, ...missing), resourceMetadata: challenge.resourceMetadata };
+    try {
+      const granted = await this.#fetchWith(holder, wanted);
+      this.#wanted.set(key, wanted);
+      if (isKept) await this.#keep(key, holder, granted);
+    } catch (error) {
+      if (!OAuthFault.isAboutScope(error)) throw OAuthFault.asGatewayError(error);
+      const message = "The server wants a scope that its issuer does not give.";
+      throw new GatewayError("NOT_ALLOWED", { message, cause: error });
     }
+  }
+
+  /** There is something newer than what was refused. */
+  #outdate(key: string, { sent }: Refusal): void {
+    if (this.#known.get(key)?.line === sent) this.#known.delete(key);
   }
 
   /** Without anybody: true where there is something else to send. */
   async #renew(kept: Kept | undefined, { sent, isRepeat }: Refusal): Promise<boolean> {
     if (!kept || isRepeat) return false;
     const key = keyOf(kept.owner);
-    // Whatever is on its way may have begun before the refusal.
     await this.#loading.get(key)?.catch(() => undefined);
     const present = await this.#options.tokens.read(kept.owner);
     if (!present) return false;
@@ -166,15 +227,18 @@ export class UpstreamOAuth implements UpstreamCredentials {
       const fresh = await this.#options.tokens.refresh(present);
       this.#options.onChange(key, false);
       return this.#remember(key, fresh);
-    }).catch((error: unknown) => Promise.reject(asGatewayError(error)));
+    }).catch((error: unknown) => Promise.reject(OAuthFault.asGatewayError(error)));
     return line !== "" && line !== sent;
   }
 
-  async #startAgain(owner: Kept["owner"], holder: CredentialHolder, { isRepeat }: Refusal): Promise<void> {
-    if (isRepeat)
+  async #startAgain(key: string, holder: CredentialHolder, refusal: Refusal, challenge: Challenge): Promise<void> {
+    const { had, isPresent, isLate } = await this.#compare(holder, challenge, refusal);
+    if (isLate) return this.#outdate(key, refusal);
+    if (refusal.isRepeat)
       throw new GatewayError("PROVIDER_UNREACHABLE", { message: "The server refuses the tokens of its own issuer." });
-    if (this.#options.riskClass !== 1) await this.forget(holder, "the server refused it");
-    this.#known.delete(keyOf(owner));
+    this.#wanted.set(key, { scopes: scopeSet(had, challenge.scope), resourceMetadata: challenge.resourceMetadata });
+    if (isPresent) await this.forget(holder, "the server refused it");
+    this.#outdate(key, refusal);
   }
 
   #consentRequired(holder: CredentialHolder, wanted: Wanted): GatewayError {
@@ -229,7 +293,6 @@ function lineOf(token: string): string {
   return headerLine("Authorization", `Bearer ${token}`);
 }
 
-function asGatewayError(error: unknown): GatewayError {
-  if (!(error instanceof OAuthFault)) return GatewayError.from(error);
-  return new GatewayError("PROVIDER_UNREACHABLE", { message: error.message, cause: error });
+function givenAlready(): GatewayError {
+  return new GatewayError("NOT_ALLOWED", { message: "The server wants a scope that it has been given already." });
 }

@@ -4,7 +4,7 @@
  */
 import { GatewayError, JsonFault, jsonText, payload, type Timer } from "../../../contract/index.ts";
 import type { Message } from "../../../wire/jsonrpc/index.ts";
-import { failureOf } from "../mcp-errors.ts";
+import { failureOf, isTrouble } from "../mcp-errors.ts";
 import type { RunningCall } from "../running-call.ts";
 import type { UpstreamFailure } from "../transport.ts";
 import type { UpstreamSession } from "../upstream-session.ts";
@@ -143,7 +143,7 @@ export class DrivenTask {
         cause: failure.cause,
       }),
     );
-    if (failure.kind !== "lost" && failure.kind !== "invalid") session.context.onTrouble(session, failure);
+    if (isTrouble(failure)) session.context.onTrouble(session, failure);
   }
 
   #endForgotten(): void {

@@ -315,7 +315,7 @@ describe("a tool of 2025 that runs only as a task, called from 2026-07-28", () =
           capabilities: { tools: {}, tasks: { requests: { tools: { call: {} } } } },
           serverInfo: { name: "fixture", version: "1" },
         }),
-      "tools/call": (exchange) => (exchange.tool === "slow" ? void calls.push(exchange) : exchange.raw("", 403, {})),
+      "tools/call": (exchange) => (exchange.tool === "slow" ? void calls.push(exchange) : exchange.raw("", 401, {})),
     });
     const session = fakeSession("b");
     rig.start({ session });
