@@ -1,3 +1,4 @@
+import { GatewayError } from "../contract/index.ts";
 import { authWays, type ConfigFlags, formatListen, isAuthOn } from "../server/config/index.ts";
 import type { Gateway } from "../server/gateway.ts";
 import { Ending } from "./ending.ts";
@@ -42,6 +43,7 @@ async function listen(gateway: Gateway): Promise<string> {
   try {
     return formatListen(await gateway.listen());
   } catch (error) {
+    if (GatewayError.is(error) && error.code === "STATE_UNAVAILABLE") throw new Ending("store", [error.message]);
     const { code, message } = error as NodeJS.ErrnoException;
     const address = formatListen(gateway.config.gateway.listen);
     const reason = code === "EADDRINUSE" ? "another program listens there" : message;

@@ -31,6 +31,8 @@ export type Origin = {
 export interface Call {
   readonly id: string;
   readonly target: Target;
+  /** The template by which a URI was found that nobody lists: the call is judged by both. */
+  readonly template?: Target;
   readonly verb: Verb;
   readonly method: string;
   readonly input: Payload;

@@ -5,6 +5,8 @@ import type { Principal } from "./principal.ts";
 export interface SessionRef {
   readonly id: string;
   readonly principal: Principal;
+  /** What it speaks to: the id of a server or catalog, "" for everything. Calls are judged by it. */
+  readonly catalog: string;
   /** The revision its client speaks, as in the origin of a call. */
   readonly protocol: string;
   /** The client's declared capabilities, as it wrote them; a per-client upstream is told exactly these. */

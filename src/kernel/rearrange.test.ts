@@ -38,7 +38,7 @@ function toolNames(kernel: Kernel): string[] {
 
 function sessionNamed(id: string): SessionRef {
   const facts = { capabilities: payload("{}"), clientInfo: payload("{}"), canBeAsked: true, isEphemeral: false };
-  return { id, principal: { id: "local" }, protocol: "test", ...facts };
+  return { id, principal: { id: "local" }, catalog: "", protocol: "test", ...facts };
 }
 
 const DRAIN_MS = 1_000;

@@ -32,6 +32,7 @@ class TestScreen implements OfferScreen {
 const session: SessionRef = {
   id: "s1",
   principal: { id: "local" },
+  catalog: "",
   protocol: "test",
   capabilities: payload('{"sampling":{}}'),
   clientInfo: payload("{}"),

@@ -20,6 +20,7 @@ function client(capabilities: string): SessionRef {
   return {
     id: "s",
     principal: person("agent"),
+    catalog: "",
     protocol: "2025-11-25",
     capabilities: payload(capabilities),
     clientInfo: payload("{}"),

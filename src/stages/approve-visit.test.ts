@@ -22,6 +22,7 @@ function client(more: Partial<SessionRef> = {}, capabilities = BOTH): SessionRef
   return {
     id: "s",
     principal: person("agent"),
+    catalog: "",
     protocol: "2025-11-25",
     capabilities: payload(capabilities),
     clientInfo: payload("{}"),

@@ -63,6 +63,7 @@ function callOf(id: string, more: Partial<Call>): Call {
     session: {
       id: "s1",
       principal: ME,
+      catalog: "",
       protocol: "",
       capabilities,
       clientInfo: capabilities,

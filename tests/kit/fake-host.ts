@@ -121,6 +121,7 @@ export function fakeSession(id: string, parts: SessionParts = {}): SessionRef {
   return {
     id,
     principal: { id: `user-of-${id}` },
+    catalog: "",
     protocol: "test",
     capabilities: payload(textOf(JSON.stringify(capabilities))),
     clientInfo: payload('{"name":"test-client","version":"1"}'),

@@ -12,7 +12,7 @@ import { LivePolicy } from "../../src/mechanisms/access/live-policy.ts";
 import { MemoryPolicy } from "../../src/mechanisms/access/memory-policy.ts";
 import { accessOperations, type OfferedPrimitive } from "../../src/mechanisms/access/operations/index.ts";
 import { NO_POLICY } from "../../src/mechanisms/access/policy.ts";
-import { joinPolicy } from "../../src/mechanisms/access/stored-policy.ts";
+import { accessRows, joinPolicy } from "../../src/mechanisms/access/stored-policy.ts";
 import { ManualTime } from "./manual-time.ts";
 import { KeptLog } from "./quiet.ts";
 
@@ -31,9 +31,9 @@ const PRIMITIVES: readonly OfferedPrimitive[] = [
 /** The operations over a policy in memory, with what they put on record. */
 export class PolicyRig {
   readonly events: AuditEvent[] = [];
-  readonly memory = new MemoryPolicy();
+  readonly memory: MemoryPolicy;
   readonly time = new ManualTime();
-  readonly policy = new LivePolicy({ rows: this.memory, timers: this.time, log: new KeptLog() });
+  readonly policy: LivePolicy;
   readonly trail: AuditTrail = {
     note: (event) => void this.events.push(event),
     commit: async (event, changes) => {
@@ -45,9 +45,15 @@ export class PolicyRig {
   readonly access: LiveAccess;
   readonly operations: readonly Operation[];
 
-  constructor() {
+  /** `memory`: of another process, which tells this one nothing. */
+  constructor(memory = new MemoryPolicy()) {
+    this.memory = memory;
+    this.policy = new LivePolicy({ rows: memory, timers: this.time, log: new KeptLog() });
     const inForce = () => ({
-      policy: joinPolicy(NO_POLICY, (kind) => this.policy.entries(kind)),
+      policy: joinPolicy(
+        NO_POLICY,
+        accessRows((kind) => this.policy.entries(kind)),
+      ),
       version: String(this.policy.version),
       conceals: true,
     });

@@ -21,8 +21,9 @@ beforeEach(async () => {
   link = await linkFor("<img src=x>");
 });
 
-async function linkFor(user: string): Promise<string> {
-  const { pathname, search } = new URL(String((await refusal(rig.create(), holder(user))).details.url));
+async function linkFor(user: string, client = "client"): Promise<string> {
+  const { details } = await refusal(rig.create(), holder(user, "s1", client));
+  const { pathname, search } = new URL(String(details.url));
   return pathname + search;
 }
 
@@ -70,6 +71,16 @@ describe("createConsentFront", () => {
     expect(page.lines).toMatch(
       /Set-Cookie: isthmus_consent=[\w-]{32}; Path=\/oauth; Max-Age=600; HttpOnly; SameSite=Lax; Secure/,
     );
+  });
+
+  test("says all that tells whom it is for, and what in it cannot be seen", async () => {
+    const zeroWidth = "ro\u{200b}ot";
+    link = await linkFor(zeroWidth, "agent\u{202e}x");
+    const { body } = await ask(request("GET", link));
+    expect(body).toContain("<dt>User</dt><dd>ro\\u{200b}ot</dd>");
+    expect(body).toContain("<dt>Client</dt><dd>agent\\u{202e}x</dd>");
+    expect(body).toContain("<dt>Tenant</dt><dd>acme</dd>");
+    expect(body).not.toContain(zeroWidth);
   });
 
   test("goes on to the issuer with the form of its own page, in the same browser", async () => {

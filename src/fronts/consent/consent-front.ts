@@ -21,6 +21,7 @@ import {
   browserIn,
   cookieLine,
   escapeHtml,
+  escapeVisibly,
   formCheck,
   isAskedAt,
   newBrowser,
@@ -50,7 +51,7 @@ export function createConsentFront({ desk, log, gate, refused }: ConsentFrontOpt
   }
 
   function refuse(response: HttpResponse, status: number, why: string): void {
-    answer(response, status, "This did not work", `<p>${escapeHtml(why)}</p>`);
+    answer(response, status, "This did not work", `<p>${escapeVisibly(why)}</p>`);
   }
 
   function turnAway(request: HttpRequest, response: HttpResponse, why: string, reason = "consent"): void {
@@ -71,10 +72,9 @@ export function createConsentFront({ desk, log, gate, refused }: ConsentFrontOpt
   function showStart(request: HttpRequest, response: HttpResponse, visit: Visit, ticket: string): void {
     const browser = browserIn(request, COOKIE) ?? newBrowser();
     const { server, holder } = visit.ticket;
-    const who = holder.user === "" ? holder.client : holder.user;
     const body =
-      `<p>The gateway will use <b>${escapeHtml(server)}</b> on behalf of <b>${escapeHtml(who)}</b>. ` +
-      "Go on only if that is you, and if it was you who asked for this page.</p>" +
+      `<p>The gateway will use <b>${escapeVisibly(server)}</b> on behalf of</p>${describe(holder)}` +
+      "<p>Go on only if that is you, and if it was you who asked for this page.</p>" +
       `<form method="post"><input type="hidden" name="ticket" value="${escapeHtml(ticket)}">` +
       `<input type="hidden" name="check" value="${formCheck(browser)}"><button>Continue</button></form>`;
     answer(response, 200, `Allow ${server}`, body, cookieLine(browser, desk.callbackUrl, COOKIE));
@@ -96,7 +96,12 @@ export function createConsentFront({ desk, log, gate, refused }: ConsentFrontOpt
   function comeBack(request: HttpRequest, response: HttpResponse, query: URLSearchParams): void {
     desk.finish(query, browserIn(request, COOKIE) ?? "").then(
       (server) =>
-        answer(response, 200, "Done", `<p><b>${escapeHtml(server)}</b> can be used now. You can close this page.</p>`),
+        answer(
+          response,
+          200,
+          "Done",
+          `<p><b>${escapeVisibly(server)}</b> can be used now. You can close this page.</p>`,
+        ),
       (error) => fail(response, error),
     );
   }
@@ -130,6 +135,12 @@ export function createConsentFront({ desk, log, gate, refused }: ConsentFrontOpt
     if (wrong === undefined) refuse(response, 405, "This page is only shown, or sent as a form.");
     else turnAway(request, response, `This ${wrong} is not allowed.`, wrong);
   };
+}
+
+/** All that tells one holder from another: users of several tenants may have the same name. */
+function describe({ user, client, tenant }: Visit["ticket"]["holder"]): string {
+  const known = Object.entries({ User: user, Client: client, Tenant: tenant }).filter(([, value]) => value !== "");
+  return `<dl>${known.map(([what, value]) => `<dt>${what}</dt><dd>${escapeVisibly(value)}</dd>`).join("")}</dl>`;
 }
 
 const EXPIRED = "This link is not good any more. Make the call again to get another one.";

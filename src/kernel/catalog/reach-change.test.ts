@@ -7,6 +7,7 @@ import { type Access, type Entry, type Notice, type Provider, payload, type Sess
 const ann: SessionRef = {
   id: "s1",
   principal: { id: "ann" },
+  catalog: "",
   protocol: "2025-11-25",
   capabilities: payload("{}"),
   clientInfo: payload("{}"),

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Call, CallOrder, TaskRecord } from "../../contract/index.ts";
+import type { Call, CallOrder, Target, TaskRecord } from "../../contract/index.ts";
 import { LiveTiming } from "./live-timing.ts";
 import type { LiveRun } from "./run.ts";
 
@@ -18,6 +18,7 @@ export class LiveCall implements Call {
   readonly deadline: number;
   readonly life: Call["life"];
   readonly timing = new LiveTiming();
+  declare readonly template?: Target;
   declare readonly parent?: string;
   declare readonly resumes?: string;
   declare readonly task?: TaskRecord;
@@ -36,6 +37,7 @@ export class LiveCall implements Call {
     this.origin = order.origin;
     this.deadline = deadline;
     this.life = order.life;
+    if (order.entry.template !== undefined) this.template = order.entry.template;
     if (order.parent !== undefined) this.parent = order.parent;
     if (order.resumes !== undefined) this.resumes = order.resumes;
     if (order.task !== undefined) this.task = order.task;

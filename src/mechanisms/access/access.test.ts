@@ -8,6 +8,7 @@ import {
   type Identity,
   type Principal,
   payload,
+  type SessionRef,
   type Target,
 } from "../../contract/index.ts";
 import { LiveAccess } from "./access.ts";
@@ -255,6 +256,47 @@ describe("the decision about a call", () => {
       expect.objectContaining({ code: "BAD_CALL" }),
     );
     expect(rig.access.judge(call(write, ann, '{"size":9}'))).toMatchObject({ effect: "allow" });
+  });
+
+  describe.each([true, false])("where conceal is %s", (conceals) => {
+    const off = { tenant: "*", protocol: "*", enabled: false };
+    const defaults = [{ tenant: "*", server: "*", policy: "opt-out" as const }];
+    const at = (catalog: string) => ({ session: { catalog } as SessionRef });
+
+    test("is no in a catalog that is switched off, and there alone", () => {
+      const { access } = new Rig({ defaults, exposures: [{ ...off, server: "team", primitive: "" }] }, conceals);
+      expect(access.judge(call(write, ann, "{}", at("team")))).toMatchObject({ effect: "deny", source: "exposure" });
+      expect(access.judge(call(write, ann, "{}", at("")))).toMatchObject({ effect: "allow" });
+      const about = entryOf({ provider: "files", kind: "operation", name: "tasks/get" });
+      const more = { verb: "raw", resumes: "task" } as const;
+      expect(access.judge(call(about, ann, "{}", { ...more, ...at("team") }))).toMatchObject({ effect: "deny" });
+    });
+
+    test("is no for a primitive that is switched off in the catalog of the call", () => {
+      const exposures = [{ ...off, server: "team", primitive: "files.write" }];
+      const { access } = new Rig({ defaults, exposures }, conceals);
+      expect(access.judge(call(write, ann, "{}", at("team")))).toMatchObject({ effect: "deny", source: "exposure" });
+      expect(access.judge(call(tool("files", "read"), ann, "{}", at("team")))).toMatchObject({ effect: "allow" });
+      expect(access.judge(call(write, ann, "{}", at("files")))).toMatchObject({ effect: "allow" });
+    });
+
+    test("is no for a URI whose template is denied, lacks a scope or a yes", () => {
+      const template: Target = { provider: "files", kind: "template", name: "file:///{path}" };
+      const found = entryOf({ provider: "files", kind: "resource", name: "file:///a" });
+      const target = { type: "user" as const, pattern: "ann" };
+      const bindings = [{ tenant: "*", target, primitive: "files.file:///{path}", protocol: "*", allowed: false }];
+      const says = (policy: Partial<AccessPolicy>, by = ann) =>
+        new Rig({ defaults, ...policy }, conceals).access.judge(call(found, by, "{}", { template }));
+      expect(says({ bindings })).toMatchObject({ effect: "deny", source: "binding" });
+      expect(says({ bindings }, who("bob"))).toMatchObject({ effect: "allow" });
+      expect(says({ scopes: [{ match: "files.file:///{path}", scopes: ["s"] }] })).toMatchObject({ missing: ["s"] });
+      const rules = [
+        rule("files.file:///{path}", "confirm"),
+        { ...rule("files.file:///a", "confirm"), evidence: "none" as const },
+      ];
+      expect(says({ rules })).toMatchObject({ effect: "confirm", evidence: "operator" });
+      expect(says({ rules: [rule("files.file:///{path}", "deny")] })).toMatchObject({ effect: "deny", source: "rule" });
+    });
   });
 
   test("lets no method through that nobody here knows, and goes on with what was allowed", () => {

@@ -24,6 +24,7 @@ import {
   preludeOf,
   type Question,
   type Step,
+  stricter,
   takeSteps,
 } from "./decide.ts";
 import { narrow } from "./narrow.ts";
@@ -153,8 +154,14 @@ export class LiveAccess implements Access {
   judge(call: Call): AccessDecision | undefined {
     const reach = this.reachOf(call.principal, call.origin.front);
     if (!reach) return undefined;
-    if (call.target.kind === "operation") return judgeRaw(call, reach);
-    const judged = reach.judged(call.target);
+    const catalog = call.session?.catalog ?? "";
+    if (call.target.kind === "operation") return judgeRaw(call, reach, catalog);
+    const own = this.#judgeBy(call, reach.judged(call.target, catalog));
+    if (call.template === undefined || own.effect === "deny") return own;
+    return stricter(own, this.#judgeBy(call, reach.judged(call.template, catalog)));
+  }
+
+  #judgeBy(call: Call, judged: Judged): AccessDecision {
     const { decision, conditional } = judged;
     const isFinal = conditional.length === 0 || (decision.effect === "deny" && decision.source !== "default_policy");
     return isFinal ? decision : this.#judgeArguments(call, judged);
@@ -258,8 +265,8 @@ type Explained = {
 };
 
 /** Words about a call that was judged go on; what nobody here knows cannot be judged. */
-function judgeRaw(call: Call, reach: LiveReach): AccessDecision {
-  const isAbout = call.resumes !== undefined && reach.reachesProvider(call.target.provider, "");
+function judgeRaw(call: Call, reach: LiveReach, catalog: string): AccessDecision {
+  const isAbout = call.resumes !== undefined && reach.reachesProvider(call.target.provider, catalog);
   return isAbout
     ? { effect: "allow", source: "default_policy", reason: "it speaks about a call that was allowed" }
     : { effect: "deny", source: "default_policy", reason: `method "${call.method}" cannot be judged` };

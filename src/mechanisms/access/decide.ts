@@ -245,9 +245,17 @@ export function matchesRule(
   return patternRank(match, dotted) !== undefined && tenantMatch(tenant, identity) !== undefined;
 }
 
-function strengthOf({ evidence }: Rule): number {
+function strengthOf({ evidence = EVIDENCE[0] }: Pick<AccessDecision, "evidence">): number {
   return EVIDENCE.indexOf(evidence);
 }
+
+/** What holds where two have to allow something. */
+export function stricter(one: AccessDecision, other: AccessDecision): AccessDecision {
+  if (one.effect !== other.effect) return EFFECTS.indexOf(one.effect) < EFFECTS.indexOf(other.effect) ? one : other;
+  return strengthOf(other) > strengthOf(one) ? other : one;
+}
+
+const EFFECTS: readonly AccessDecision["effect"][] = ["deny", "confirm", "allow"];
 
 function ofDefault({ policy, identity, server }: Case): AccessDecision {
   const found = foremost(policy.defaults, (rule) => [

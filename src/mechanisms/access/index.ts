@@ -15,4 +15,5 @@ export {
   type Rule,
 } from "./policy.ts";
 export type { Refusal } from "./reach.ts";
-export { joinPolicy } from "./stored-policy.ts";
+export { rowsThatHold } from "./rows-that-hold.ts";
+export { accessRows, joinPolicy, readExposure } from "./stored-policy.ts";

@@ -89,6 +89,12 @@ export class LivePolicy {
     return this.#looking;
   }
 
+  /** Resolves when what is here is what the store has now. Rejects with STATE_UNAVAILABLE where that cannot be said. */
+  async catchUp(): Promise<void> {
+    await this.refresh();
+    if (this.#isStale) throw new GatewayError("STATE_UNAVAILABLE");
+  }
+
   /** Writes changes with the record of them, and resolves to the new version when they are in force here. */
   async change({ trail, event, changes, ifVersion }: PolicyEdit): Promise<number> {
     // The first change makes a new version: the others would not find the one that was meant.

@@ -54,14 +54,15 @@ export class LiveReach implements Reach {
   readonly conceals: boolean;
   readonly #parts: ReachParts;
   readonly #judged = new WeakMap<Target, Judged>();
+  /** The same for each catalog that has a switch: only that makes a difference. */
+  readonly #judgedIn: ReadonlyMap<string, WeakMap<Target, Judged>>;
   readonly #providers = new Map<string, boolean>();
-  readonly #catalogs: ReadonlySet<string>;
 
   constructor(parts: ReachParts) {
     this.key = parts.key;
     this.conceals = parts.conceals;
     this.#parts = parts;
-    this.#catalogs = new Set(parts.policy.exposures.map(({ server }) => server));
+    this.#judgedIn = new Map(parts.policy.exposures.map(({ server }) => [server, new WeakMap()]));
   }
 
   reaches({ target, template }: Entry, catalog: string): boolean {
@@ -69,8 +70,7 @@ export class LiveReach implements Reach {
   }
 
   #sees(target: Target, catalog: string): boolean {
-    // Only a catalog that has a switch makes a difference.
-    return this.#catalogs.has(catalog) ? this.#judge(target, catalog).isVisible : this.judged(target).isVisible;
+    return this.judged(target, catalog).isVisible;
   }
 
   refused({ target }: Entry, catalog: string, by: Principal): void {
@@ -78,11 +78,12 @@ export class LiveReach implements Reach {
     this.#parts.onRefused({ principal: by, target, decision, protocol: this.#parts.protocol });
   }
 
-  judged(target: Target): Judged {
-    const known = this.#judged.get(target);
+  judged(target: Target, catalog: string): Judged {
+    const all = this.#judgedIn.get(catalog) ?? this.#judged;
+    const known = all.get(target);
     if (known) return known;
-    const judged = this.#judge(target, "");
-    this.#judged.set(target, judged);
+    const judged = this.#judge(target, catalog);
+    all.set(target, judged);
     return judged;
   }
 
@@ -126,7 +127,7 @@ export class LiveReach implements Reach {
   }
 
   reachesProvider(provider: string, catalog: string): boolean {
-    const key = this.#catalogs.has(catalog) ? `${catalog} ${provider}` : ` ${provider}`;
+    const key = this.#judgedIn.has(catalog) ? `${catalog} ${provider}` : ` ${provider}`;
     const known = this.#providers.get(key);
     if (known !== undefined) return known;
     const isReached = this.#probes(provider).some((target) => this.#judge(target, catalog).isVisible);

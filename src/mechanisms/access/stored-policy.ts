@@ -1,6 +1,6 @@
 /** What operators have set, as it is kept: JSON of one of these forms for each entry. */
 import * as z from "zod";
-import type { PolicyEntry } from "../../contract/index.ts";
+import { GatewayError, type PolicyEntry } from "../../contract/index.ts";
 import {
   type AccessPolicy,
   BINDING_TARGETS,
@@ -43,38 +43,53 @@ export type StoredExposure = z.output<typeof exposure>;
 export type StoredBinding = z.output<typeof binding>;
 export type StoredDefault = z.output<typeof setting>;
 
-/** Throws where one of them is none of ours: nothing may be decided without what it says. */
-export function readGrant({ tenant, value, updatedAt, updatedBy }: PolicyEntry): Grant {
-  const { expiresAt, ...rest } = grant.parse(JSON.parse(value));
-  return { tenant, ...rest, expiresAt, grantedBy: updatedBy, grantedAt: updatedAt };
+/** Throws STATE_UNAVAILABLE where one of them is none of ours: nothing may be decided without what it says. */
+export function readGrant(entry: PolicyEntry): Grant {
+  const { expiresAt, ...rest } = parsed(grant, entry);
+  return { tenant: entry.tenant, ...rest, expiresAt, grantedBy: entry.updatedBy, grantedAt: entry.updatedAt };
 }
 
-export function readExposure({ tenant, value }: PolicyEntry): Exposure {
-  return { tenant, ...exposure.parse(JSON.parse(value)) };
+export function readExposure(entry: PolicyEntry): Exposure {
+  return { tenant: entry.tenant, ...parsed(exposure, entry) };
 }
 
-export function readBinding({ tenant, value }: PolicyEntry): Binding {
-  return { tenant, ...binding.parse(JSON.parse(value)) };
+export function readBinding(entry: PolicyEntry): Binding {
+  return { tenant: entry.tenant, ...parsed(binding, entry) };
 }
 
-export function readDefault({ tenant, value }: PolicyEntry): DefaultRule {
-  return { tenant, ...setting.parse(JSON.parse(value)) };
+export function readDefault(entry: PolicyEntry): DefaultRule {
+  return { tenant: entry.tenant, ...parsed(setting, entry) };
+}
+
+function parsed<T>(schema: z.ZodType<T>, { tenant, kind, key, value }: PolicyEntry): T {
+  try {
+    return schema.parse(JSON.parse(value));
+  } catch (cause) {
+    const row = JSON.stringify({ tenant, kind, key });
+    throw new GatewayError("STATE_UNAVAILABLE", {
+      message: `The row ${row} of the table "policy" cannot be read: a newer version of this program, or somebody else, has written it. Start that version, or remove the row from the database.`,
+      cause,
+    });
+  }
 }
 
 /** Settings of others stand beside ours: ours begin with this. */
 export const DEFAULT_KEY = "default:";
 
-/** One policy of what the config says and what operators have set. */
-export function joinPolicy(
-  declared: AccessPolicy,
-  entriesOf: (kind: PolicyEntry["kind"]) => readonly PolicyEntry[],
-): AccessPolicy {
+/** The rows that say who may do what. */
+export function accessRows(entriesOf: (kind: PolicyEntry["kind"]) => readonly PolicyEntry[]): readonly PolicyEntry[] {
   const settings = entriesOf("setting").filter(({ key }) => key.startsWith(DEFAULT_KEY));
+  return [...entriesOf("grant"), ...entriesOf("binding"), ...entriesOf("exposure"), ...settings];
+}
+
+/** One policy of what the config says and what operators have set. Throws where a row cannot be read. */
+export function joinPolicy(declared: AccessPolicy, rows: readonly PolicyEntry[]): AccessPolicy {
+  const of = Map.groupBy(rows, ({ kind }) => kind);
   return {
     ...declared,
-    grants: [...declared.grants, ...entriesOf("grant").map(readGrant)],
-    bindings: [...declared.bindings, ...entriesOf("binding").map(readBinding)],
-    exposures: [...declared.exposures, ...entriesOf("exposure").map(readExposure)],
-    defaults: [...declared.defaults, ...settings.map(readDefault)],
+    grants: [...declared.grants, ...(of.get("grant") ?? []).map(readGrant)],
+    bindings: [...declared.bindings, ...(of.get("binding") ?? []).map(readBinding)],
+    exposures: [...declared.exposures, ...(of.get("exposure") ?? []).map(readExposure)],
+    defaults: [...declared.defaults, ...(of.get("setting") ?? []).map(readDefault)],
   };
 }

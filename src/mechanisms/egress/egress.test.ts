@@ -1,5 +1,5 @@
 import { createServer, type RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net";
 import { describe, expect, test } from "vitest";
 import { isPublicAddress } from "./address-rules.ts";
 import { createEgress } from "./egress.ts";
@@ -16,6 +16,23 @@ async function serve(listener: RequestListener): Promise<AsyncDisposable & { ori
     origin: `http://127.0.0.1:${port}`,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** A peer that says what it likes. */
+async function serveBytes(talk: (socket: Socket) => void): Promise<AsyncDisposable & { origin: string }> {
+  const sockets = new Set<Socket>();
+  const server = createTcpServer((socket) => {
+    sockets.add(socket);
+    socket.on("error", () => undefined).once("data", () => talk(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
       await new Promise((resolve) => server.close(resolve));
     },
   };
@@ -113,6 +130,21 @@ describe("createEgress", () => {
     const egress = createEgress({ maxBytes: 1000, timeoutMs: 200 });
     await expect(egress.fetch({ url: large.origin }, HERE)).rejects.toMatchObject({ reason: "invalid" });
     await expect(egress.fetch({ url: silent.origin }, HERE)).rejects.toMatchObject({ reason: "unreachable" });
+  });
+
+  test.each([
+    [
+      "changes the protocol",
+      "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n",
+      "invalid",
+    ],
+    ["says that it will answer, again and again", "HTTP/1.1 102 Processing\r\n\r\n".repeat(9), "unreachable"],
+    ["stops in the middle of its answer", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx", "unreachable"],
+    ["hangs up", "", "unreachable"],
+  ])("does not wait for a peer that %s", async (what, said, reason) => {
+    await using server = await serveBytes((socket) => (what === "hangs up" ? socket.destroy() : socket.write(said)));
+    const fetched = createEgress({ timeoutMs: 200 }).fetch({ url: server.origin }, HERE);
+    await expect(fetched).rejects.toMatchObject({ name: "EgressFault", reason });
   });
 
   test("does not wait for a resolver that hangs", async () => {

@@ -39,7 +39,7 @@ export function createEgress(options: EgressOptions = {}): Egress {
       let url = parseUrl(request.url);
       for (let hops = 0; ; hops++) {
         const found = await inTime(findAddress(url, trust, resolve), limits.signal, url);
-        const answer = await send(url, found, request, limits);
+        const answer = await inTime(send(url, found, request, limits), limits.signal, url);
         const { location } = answer.headers;
         if (!REDIRECTS.includes(answer.status) || location === undefined) return answer;
         if (request.body !== undefined)
@@ -51,7 +51,7 @@ export function createEgress(options: EgressOptions = {}): Egress {
   };
 }
 
-/** A resolver that hangs must not outlast the limit. */
+/** Neither a resolver that hangs nor a peer, whatever it does, outlasts the limit. */
 function inTime<Result>(work: Promise<Result>, signal: AbortSignal, url: URL): Promise<Result> {
   const { promise, reject } = Promise.withResolvers<never>();
   const onAbort = () => reject(new EgressFault("unreachable", `${url.hostname} did not answer in time.`));

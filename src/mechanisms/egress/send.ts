@@ -20,8 +20,18 @@ export function send(url: URL, found: Found, { body, headers }: EgressRequest, l
     signal: limits.signal,
     headers: { Accept: "application/json", "User-Agent": "isthmus", ...headers, ...length },
   });
+  const noAnswer = () => reject(new EgressFault("unreachable", `${url.hostname} closed without an answer.`));
   outgoing.on("error", (cause) => reject(faultOf(url, cause)));
-  outgoing.on("response", (incoming) => read(incoming, url, limits.maxBytes).then(resolve, reject));
+  outgoing.on("response", (incoming) => {
+    outgoing.off("close", noAnswer);
+    read(incoming, url, limits.maxBytes).then(resolve, reject);
+  });
+  // A peer that changes the protocol, which nobody has asked for, gives no response, and its connection no error.
+  outgoing.on("upgrade", (_incoming, socket) => {
+    socket.destroy();
+    reject(new EgressFault("invalid", `${url.hostname} answers with another protocol.`));
+  });
+  outgoing.on("close", noAnswer);
   outgoing.end(body);
   return promise;
 }

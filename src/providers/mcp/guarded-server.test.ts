@@ -1,5 +1,7 @@
+import { inspect } from "node:util";
 import { describe, expect, test, vi } from "vitest";
 import { FakeOut, fakeCall, fakeSession, toolCall } from "../../../tests/kit/fake-host.ts";
+import { KeptLog } from "../../../tests/kit/quiet.ts";
 import { type Call, GatewayError, LOCAL, type Provider, payload, type SessionRef } from "../../contract/index.ts";
 import { FakeCredentials } from "./fixtures/fake-credentials.ts";
 import { type Handler, type HttpFixture, startHttpFixture } from "./fixtures/http-server.ts";
@@ -10,16 +12,16 @@ const BOB = fakeSession("b", { protocol: "2025-11-25" });
 const PAGES = fakeSession("a", { protocol: "2025-11-25", capabilities: { elicitation: { url: {} } } });
 const holderOf = ({ principal, id }: SessionRef) => ({ principal, session: id });
 
-/** Lets in whoever has a token that begins with `good`. */
-function guarded(answer: Handler): Handler {
+/** Lets in whoever has a token that begins so. */
+function guarded(answer: Handler, start = "good"): Handler {
   return (exchange) => {
     const { authorization = "" } = exchange.request.headers;
-    if (authorization.startsWith("Bearer good")) return answer(exchange);
+    if (authorization.startsWith(`Bearer ${start}`)) return answer(exchange);
     exchange.json({ error: "invalid_token" }, 401, { "www-authenticate": 'Bearer scope="s"' });
   };
 }
 
-function startGuarded(): Promise<HttpFixture> {
+function startGuarded(toList = "good"): Promise<HttpFixture> {
   const fixture = startHttpFixture({
     initialize: guarded((exchange) =>
       exchange.result({
@@ -28,8 +30,9 @@ function startGuarded(): Promise<HttpFixture> {
         serverInfo: { name: "g", version: "1" },
       }),
     ),
-    "tools/list": guarded((exchange) =>
-      exchange.result({ tools: [{ name: "echo", inputSchema: { type: "object" } }] }),
+    "tools/list": guarded(
+      (exchange) => exchange.result({ tools: [{ name: "echo", inputSchema: { type: "object" } }] }),
+      toList,
     ),
     "tools/call": guarded((exchange) =>
       exchange.result({ content: [{ type: "text", text: exchange.request.headers.authorization ?? "" }] }),
@@ -103,6 +106,20 @@ describe("a server that wants credentials", () => {
       expect(credentials.refusals.at(-1)).toMatchObject({ isRepeat: true });
     },
   );
+
+  test("is not listed where listing needs another yes, and the link to that is in no log", async () => {
+    const log = new KeptLog();
+    const server = await startGuarded("good-to-list");
+    const credentials = new FakeCredentials();
+    credentials.tokens.set(ANN.principal.id, "good-to-open");
+    await using setup = await openProvider({ url: server.url, era: "2025" }, { credentials, log });
+    const { error } = await run(setup.provider, echo(ANN));
+    await vi.waitFor(() => expect(log.lines.map(({ message }) => message)).toContain("server could not be listed"));
+    expect(credentials.refusals.length).toBeGreaterThan(0);
+    expect(JSON.stringify(log.lines.map(({ message, fields }) => [message, inspect(fields)]))).not.toContain("/oauth/");
+    expect(error).toBeUndefined();
+    await server.stop();
+  });
 
   test("offers a way to sign in where nobody has, to each session for itself", async () => {
     await using guardedRig = await rig(({ tokens }) => tokens.set(BOB.principal.id, "good-bob"));

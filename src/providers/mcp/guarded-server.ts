@@ -33,6 +33,7 @@ export function apart(session: SessionRef | undefined, principal: Principal): Se
   return {
     id: `principal:${principal.id}`,
     principal,
+    catalog: session?.catalog ?? "",
     protocol: session?.protocol ?? revision20260728.version,
     capabilities: payload("{}"),
     clientInfo: session?.clientInfo ?? payload("{}"),

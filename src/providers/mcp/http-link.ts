@@ -27,8 +27,9 @@ export function describeHttpFailure(failure: HttpFailure): UpstreamFailure {
   const { cause } = failure;
   // There are no credentials to send: somebody must say yes, or whoever gives them out is away.
   if (GatewayError.is(cause)) {
-    const kind = cause.code === "CONSENT_REQUIRED" ? "auth" : "unreachable";
-    return { kind, message: cause.message, cause, error: cause };
+    if (cause.code !== "CONSENT_REQUIRED") return { kind: "unreachable", message: cause.message, cause, error: cause };
+    // The link is made for one caller: it is in what that call ends with, and nowhere else.
+    return { kind: "auth", message: "The server must be allowed first.", error: cause };
   }
   if (!failure.sent) {
     const { code } = Object(failure.cause) as { code?: unknown };

@@ -9,12 +9,14 @@ import {
   identityOf,
   joinName,
   type Operation,
+  type PolicyEntry,
   type Target,
 } from "../../contract/index.ts";
 import type { StageFactory } from "../../kernel/index.ts";
 import {
   type AccessPolicy,
   ANY,
+  accessRows,
   compileCondition,
   type InForce,
   joinPolicy,
@@ -22,6 +24,7 @@ import {
   type LivePolicy,
   type OfferedPrimitive,
   type Refusal,
+  rowsThatHold,
 } from "../../mechanisms/access/index.ts";
 import { authorizeStage, presentRefusal } from "../../stages/index.ts";
 import { isAuthOn } from "../config/auth-config.ts";
@@ -50,7 +53,7 @@ export type GovernedAccess = {
   /** Stands for everything that is decided by. */
   readonly version: () => string;
   apply(config: Config): void;
-  /** After the policy was read. */
+  /** After the policy was read. Throws where one of its rows cannot be: nobody is served by a part of it. */
   open(): void;
   close(): void;
 };
@@ -60,29 +63,42 @@ export function createAccess(ports: AccessPorts): GovernedAccess {
   let config = ports.config;
   let declared = declaredPolicy(config);
   let digest = digestOf(config);
+  /** What of the store is in force, and why that is not all of it. */
+  let held: readonly PolicyEntry[] = [];
+  let fault: unknown;
   const dottedOf = (target: Target) => dottedName(config, target);
   const access = new LiveAccess(
     { timers, now: Date.now, dottedOf, blocks: ports.blocks, onChange: ports.onReach, onRefused: refused },
-    inForce(),
+    inForce(held),
   );
   const judging = { judge: (call: Call) => access.judge(call), conceals: () => config.access.conceal };
   const stage = authorizeStage(judging);
   policy.onChange(takeOver);
 
-  function inForce(): InForce {
+  /** Throws where a row cannot be read. */
+  function inForce(rows: readonly PolicyEntry[]): InForce {
     return {
-      policy: joinPolicy(declared, (kind) => policy.entries(kind)),
+      policy: joinPolicy(declared, rows),
       version: `${policy.version}.${digest}`,
       conceals: config.access.conceal,
     };
   }
 
-  /** What cannot be read stays as it was: nobody may do more because of it. */
   function takeOver(): void {
+    const rows = accessRows((kind) => policy.entries(kind));
+    access.use(readable(rows));
+  }
+
+  /** Nobody may do more because of what cannot be read. */
+  function readable(rows: readonly PolicyEntry[]): InForce {
     try {
-      access.use(inForce());
+      const next = inForce(rows);
+      [held, fault] = [rows, undefined];
+      return next;
     } catch (cause) {
-      log.error("what operators have set cannot be understood, the last known policy stays in force", { cause });
+      [held, fault] = [rowsThatHold(rows, held), cause];
+      log.error("a row of the policy cannot be read: until it can, nothing more is allowed to anybody", { cause });
+      return inForce(held);
     }
   }
 
@@ -138,7 +154,10 @@ export function createAccess(ports: AccessPorts): GovernedAccess {
       takeOver();
       tellDefault(ports, config);
     },
-    open: () => tellDefault(ports, config),
+    open() {
+      if (fault !== undefined) throw fault;
+      tellDefault(ports, config);
+    },
     close: () => access.close(),
   };
 }

@@ -1,8 +1,9 @@
 /** Servers and catalogs that stand in the policy and not in the config: every process adds them to its own. */
-import { DEFAULT_TENANT, type Log } from "../../contract/index.ts";
+import { DEFAULT_TENANT, type Log, type PolicyEntry } from "../../contract/index.ts";
 import type { LivePolicy } from "../../mechanisms/access/index.ts";
 import type { AddedTables } from "../config/index.ts";
 import type { LiveParts } from "./live-parts.ts";
+import { readTable } from "./own-operations/added-tables.ts";
 
 type Kind = "server" | "catalog";
 
@@ -10,6 +11,8 @@ export class AddedByOperators {
   readonly #policy: LivePolicy;
   readonly #live: Pick<LiveParts, "following">;
   readonly #log: Log;
+  /** Each row is read, and complained about, once. */
+  readonly #known = new WeakMap<PolicyEntry, { readonly table: object | undefined }>();
   #taken = "";
 
   constructor(policy: LivePolicy, live: Pick<LiveParts, "following">, log: Log) {
@@ -21,6 +24,12 @@ export class AddedByOperators {
 
   get version(): number {
     return this.#policy.version;
+  }
+
+  /** Also where it cannot be read. Another process may have added it a moment ago. Rejects where the store is away. */
+  async isThere(kind: Kind, id: string): Promise<boolean> {
+    await this.#policy.catchUp();
+    return this.#rows(kind).some(({ key }) => key === id);
   }
 
   find(kind: Kind, id: string): object | undefined {
@@ -55,16 +64,32 @@ export class AddedByOperators {
   }
 
   #tables(kind: Kind): { readonly id: string; readonly table: object }[] {
-    return this.#policy
-      .entries(kind)
-      .filter(({ tenant }) => tenant === DEFAULT_TENANT)
-      .flatMap(({ key, value }) => {
-        try {
-          return [{ id: key, table: JSON.parse(value) as object }];
-        } catch (cause) {
-          this.#log.error("a table in the policy cannot be read", { kind, key, cause });
-          return [];
-        }
-      });
+    return this.#rows(kind).flatMap((row) => {
+      const table = this.#read(kind, row);
+      return table ? [{ id: row.key, table }] : [];
+    });
+  }
+
+  #rows(kind: Kind): readonly PolicyEntry[] {
+    return this.#policy.entries(kind).filter(({ tenant }) => tenant === DEFAULT_TENANT);
+  }
+
+  /** Whoever can write the store must not be able to add more by it than by the API. */
+  #read(kind: Kind, row: PolicyEntry): object | undefined {
+    const known = this.#known.get(row);
+    if (known) return known.table;
+    const read = this.#parse(kind, row);
+    this.#known.set(row, read);
+    return read.table;
+  }
+
+  #parse(kind: Kind, { key, value }: PolicyEntry): { readonly table: object | undefined } {
+    try {
+      return { table: readTable(kind, key, value) };
+    } catch (cause) {
+      const advice = "it is left out; remove it over the API, or put it again";
+      this.#log.error(`a table in the policy is none that can be added, ${advice}`, { kind, key, cause });
+      return { table: undefined };
+    }
   }
 }

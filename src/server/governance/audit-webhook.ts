@@ -14,6 +14,8 @@ export type WebhookOptions = Ports & {
 const CHANNEL = "audit";
 /** What could not be delivered in a week is given up. */
 const TTL_MS = 7 * 24 * 60 * 60_000;
+/** Time alone decides: a receiver that is away for hours is tried very often. */
+const ANY_NUMBER = Number.POSITIVE_INFINITY;
 /** Messages that wait, of all processes; beyond that new ones are dropped and counted. */
 const MAX_WAITING = 50_000;
 /** How many are added before it is counted again what waits: a bound need not be exact. */
@@ -30,7 +32,7 @@ export class AuditWebhook {
     const senders = new Map([
       [CHANNEL, (message: OutboundMessage, signal: AbortSignal) => this.#send(message, signal)],
     ]);
-    this.#deliveries = createDelivery({ ...options, senders });
+    this.#deliveries = createDelivery({ ...options, senders, limits: { maxAttempts: ANY_NUMBER } });
   }
 
   /** What is written together with the block. */

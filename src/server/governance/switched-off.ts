@@ -1,15 +1,8 @@
 /** What operators switch off by an exposure ends like what is revoked: calls, sessions, and the tokens for it. */
 import { type Block, identityOf, matchesPattern, type PolicyEntry, type Principal } from "../../contract/index.ts";
-import type { LivePolicy } from "../../mechanisms/access/index.ts";
+import { type Exposure, type LivePolicy, readExposure } from "../../mechanisms/access/index.ts";
 import { makeBlock } from "../../mechanisms/identity/revocation/index.ts";
 import type { LiveParts } from "./live-parts.ts";
-
-type Switch = {
-  readonly server: string;
-  readonly protocol: string;
-  readonly primitive: string;
-  readonly enabled: boolean;
-};
 
 const ANY = "*";
 
@@ -24,8 +17,16 @@ export function watchSwitches(policy: LivePolicy, onOff: (block: Block) => void)
   });
 }
 
-function blockOf({ tenant, value, updatedAt, updatedBy }: PolicyEntry): Block[] {
-  const { server, protocol, primitive, enabled } = JSON.parse(value) as Switch;
+/** What cannot be read ends nothing: access has said so already, and allows nothing because of it. */
+function blockOf(entry: PolicyEntry): Block[] {
+  let exposure: Exposure;
+  try {
+    exposure = readExposure(entry);
+  } catch {
+    return [];
+  }
+  const { updatedAt, updatedBy } = entry;
+  const { tenant, server, protocol, primitive, enabled } = exposure;
   if (enabled) return [];
   const plain = (text: string) => (text === ANY ? "" : text);
   const scope = { tenant: plain(tenant), server: plain(server), protocol: plain(protocol), primitive };

@@ -1,7 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { TrailWatch } from "../../kit/attack-trace.ts";
+import { Workspace } from "../identity/workspace.ts";
 import { Program } from "../kit/program.ts";
 import { openSession, post, StdioClient, toolCall } from "../kit/rpc.ts";
 import { GRANT, isAnswered, Listener, namesIn, Rig } from "./access-rig.ts";
@@ -249,4 +251,17 @@ describe("a policy for the local user", () => {
     expect((await rig.place.run(["explain", "local", "nothing.here"])).code).toBe(1);
     expect((await rig.place.run(["explain", "local", "files.drop", "--args", "no"])).code).toBe(2);
   });
+});
+
+test("a gateway does not start with a policy of which it cannot read a row, and says which", async () => {
+  await using place = new Workspace("[auth]\ntokens = true\n[[servers]]\nid = 'x'\nurl = 'http://127.0.0.1:9/mcp'\n");
+  await place.createToken("--user", "ann");
+  const database = new DatabaseSync(join(place.folder, ".isthmus/isthmus.db"));
+  database.exec(
+    "INSERT INTO policy (tenant, kind, \"key\", value, updated_at, updated_by) VALUES ('default', 'grant', 'k1', '{}', 1, 'x')",
+  );
+  database.exec("UPDATE policy_version SET version = version + 1");
+  database.close();
+  const { code, stderr } = await place.run(["up", "--listen", "127.0.0.1:0"]);
+  expect([code, stderr]).toEqual([10, expect.stringContaining('{"tenant":"default","kind":"grant","key":"k1"}')]);
 });

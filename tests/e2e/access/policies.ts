@@ -40,14 +40,35 @@ const POLICIES: Readonly<Record<string, object>> = {
     exposure: [{ server: "files", enabled: false }],
     grants: [{ agent: "root", server: "*" }],
   },
+  "nothing concealed: switches in a catalog, a template that is denied or lacks a scope": {
+    conceal: false,
+    defaultPolicy: "opt-out",
+    exposure: [
+      { server: "docs", primitive: "drop", enabled: false },
+      { server: "team", primitive: "files.show", enabled: false },
+    ],
+    bindings: [{ target: { type: "user", pattern: "ann" }, primitive: "files.note://by-day/{day}", allowed: false }],
+    scopes: [{ match: "*.note://by-day/{day}", scopes: ["files:write"] }],
+  },
+  "nothing concealed: a catalog that is off for everybody": {
+    conceal: false,
+    defaultPolicy: "opt-out",
+    exposure: [{ server: "team", enabled: false }],
+  },
 };
 
-export type NamedPolicy = { readonly name: string; readonly toml: string; readonly policy: AccessPolicy };
+export type NamedPolicy = {
+  readonly name: string;
+  readonly toml: string;
+  readonly policy: AccessPolicy;
+  readonly conceals: boolean;
+};
 
 export function allPolicies(servers: readonly string[]): readonly NamedPolicy[] {
   return Object.entries(POLICIES).map(([name, access]) => ({
     name,
     toml: stringify({ access }),
+    conceals: accessSchema.parse(access).conceal,
     policy: declaredPolicy({
       access: accessSchema.parse(access),
       servers: servers.map((id) => ({ id, segment: segmentOf(id) })) as never,

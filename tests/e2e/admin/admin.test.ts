@@ -83,11 +83,15 @@ describe("a server that is added by the API", () => {
     expect((await api("DELETE", "/api/servers/echo")).status).toBe(404);
     expect((await api("PUT", "/api/servers/x", { command: "sh" })).status).toBe(422);
     expect((await api("PUT", "/api/servers/x", { url, headers: { Authorization: "Bearer x" } })).status).toBe(422);
-    const unset = await api("PUT", "/api/servers/x", { url, headers: { Authorization: { fromEnv: "NO_SUCH_NAME" } } });
+    const unset = await api("PUT", "/api/servers/x", { url, headers: { X: { fromEnv: "ISTHMUS_SERVER_NONE" } } });
     expect(unset).toMatchObject({
       status: 422,
-      body: { problems: [{ message: expect.stringContaining("NO_SUCH_NAME") }] },
+      body: { problems: [{ message: expect.stringContaining("ISTHMUS_SERVER_NONE") }] },
     });
+    for (const reference of [{ fromEnv: "PATH" }, { fromFile: "/etc/passwd" }]) {
+      const refused = await api("PUT", "/api/servers/x", { url, headers: { X: reference } });
+      expect(refused.status, JSON.stringify(reference)).toBe(422);
+    }
     expect((await api("PUT", "/api/servers/x", { url: "no url" })).status).toBe(422);
     expect((await api("GET", "/api/servers")).body.servers).toHaveLength(1);
   });

@@ -212,7 +212,7 @@ describe("several users of a server that wants OAuth", () => {
     // A form that another site sends has no cookie of ours.
     const page = await agent.open(link);
     await isForbidden(async () => (await new UserAgent().submit(page)).status);
-    expect(page.text).toContain("<b>ann</b>");
+    expect(page.text).toContain("<dd>ann</dd>");
     const last = await signIn(link, "ann", agent);
     const answer = agent.visited.find((url) => url.includes("/oauth/callback?code=")) ?? "";
     expect(last.status).toBe(200);

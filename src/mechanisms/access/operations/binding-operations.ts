@@ -8,6 +8,7 @@ import {
   edit,
   entriesOf,
   isoTime,
+  isThere,
   keyOf,
   name,
   orgId,
@@ -34,7 +35,7 @@ export function bindingOperations(parts: AccessOperationParts): readonly Operati
   const etag = () => String(parts.policy.version);
   const find = (tenant: string, id: string) => {
     const entry = entriesOf(parts, tenant, "binding").find(({ key }) => key === id);
-    if (!entry) throw new GatewayError("NO_SUCH_TARGET", { message: "There is no such binding." });
+    if (!entry) throw noSuchBinding();
     return entry;
   };
   return [
@@ -99,13 +100,17 @@ export function bindingOperations(parts: AccessOperationParts): readonly Operati
       input: schemaOf(z.strictObject({ orgId, id: bindingId })),
       run: async ({ orgId: tenant, id }, context) => {
         requireTenant(context.principal, tenant);
-        find(tenant, id);
+        if (!(await isThere(parts, { tenant, kind: "binding", key: id }))) throw noSuchBinding();
         const details = { kind: "binding", id, removed: true };
         await edit(parts, context, { tenant, kind: "binding", key: id, value: undefined, type: CHANGED, details });
         return {};
       },
     }),
   ];
+}
+
+function noSuchBinding(): GatewayError {
+  return new GatewayError("NO_SUCH_TARGET", { message: "There is no such binding." });
 }
 
 const CHANGED = "dev.isthmus.policy_changed";

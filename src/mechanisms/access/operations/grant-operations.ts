@@ -11,7 +11,7 @@ import { operation, schemaOf } from "../../schemas/index.ts";
 import { agentOf } from "../decide.ts";
 import type { Grant } from "../policy.ts";
 import { readGrant, type StoredGrant } from "../stored-policy.ts";
-import { type AccessOperationParts, edit, entriesOf, isoTime, keyOf, name } from "./parts.ts";
+import { type AccessOperationParts, edit, entriesOf, isoTime, isThere, keyOf, name } from "./parts.ts";
 
 const id = name.regex(/^(\*|[^*]+|[^*]+\.\*)$/, { error: 'expected an id, "*", or the beginning of ids and ".*"' });
 const entryType = z.enum(["tool_grant", "server_grant"]);
@@ -107,8 +107,8 @@ export function grantOperations(parts: AccessOperationParts): readonly Operation
       run: async ({ body }, context) => {
         const { tenant } = identityOf(context.principal);
         const key = grantKey(body);
-        const isThere = entriesOf(parts, tenant, "grant").some((entry) => entry.key === key);
-        if (!isThere) return { body: { revoked: false, removed: 0 }, etag: etag() };
+        if (!(await isThere(parts, { tenant, kind: "grant", key })))
+          return { body: { revoked: false, removed: 0 }, etag: etag() };
         const target = { server: body.server_id, name: body.tool_name ?? "" };
         const details = { entry_type: body.entry_type, agent_id: body.agent_id };
         const change = {

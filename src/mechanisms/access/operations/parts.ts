@@ -65,6 +65,17 @@ export function entriesOf({ policy }: AccessOperationParts, tenant: string, kind
   return policy.entries(kind).filter((entry) => entry.tenant === tenant);
 }
 
+/** For whoever takes it away: another process may have set it a moment ago. Rejects where the store cannot be asked. */
+export async function isThere(
+  parts: AccessOperationParts,
+  { tenant, kind, key }: Pick<PolicyEntry, "tenant" | "kind" | "key">,
+): Promise<boolean> {
+  const has = () => entriesOf(parts, tenant, kind).some((entry) => entry.key === key);
+  if (has()) return true;
+  await parts.policy.catchUp();
+  return has();
+}
+
 export type Edit = {
   readonly tenant: string;
   readonly kind: PolicyEntry["kind"];

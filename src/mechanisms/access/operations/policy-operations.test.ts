@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { ACME, ADMIN, PolicyRig } from "../../../../tests/kit/policy-rig.ts";
+import { GatewayError } from "../../../contract/index.ts";
 
 describe("switches and bindings", () => {
   test("[AP-529] a switch is kept, told with who set it, and replaced by another for the same things", async () => {
@@ -87,6 +88,38 @@ describe("switches and bindings", () => {
     ]);
     await rig.do("policy.default.put", { orgId: "default", body: { policy: null } });
     expect(await rig.says("ann", "mail", "send")).toMatchObject({ permission: "deny" });
+  });
+});
+
+describe("what another process has set a moment ago", () => {
+  const GRANT = { entry_type: "server_grant", agent_id: "ann", server_id: "files" };
+  const binding = { target: { type: "user", idOrPattern: "ann" }, primitive: { name: "files.*" }, allowed: true };
+
+  test("is taken away here, too, although nobody has told us of it", async () => {
+    const there = new PolicyRig();
+    const here = new PolicyRig(there.memory);
+    await there.do("access.grant", { body: GRANT });
+    expect(await here.do("access.revoke", { body: GRANT })).toMatchObject({ body: { revoked: true, removed: 1 } });
+    await there.do("policy.default.put", { orgId: "default", body: { policy: "opt-out" } });
+    await here.do("policy.default.put", { orgId: "default", body: { policy: null } });
+    const { body } = await there.do("policy.bindings.put", { orgId: "default", body: binding });
+    await here.do("policy.bindings.remove", { orgId: "default", id: (body as { id: string }).id });
+    expect((await there.memory.load()).entries).toEqual([]);
+    expect(here.events).toHaveLength(3);
+    expect(await here.do("access.revoke", { body: GRANT })).toMatchObject({ body: { revoked: false } });
+  });
+
+  test("is not said to be absent while the store cannot be asked", async () => {
+    const rig = new PolicyRig();
+    rig.memory.version = () => Promise.reject(new GatewayError("STATE_UNAVAILABLE"));
+    const id = "x".repeat(22);
+    const removals: readonly [string, object][] = [
+      ["access.revoke", { body: GRANT }],
+      ["policy.default.put", { orgId: "default", body: { policy: null } }],
+      ["policy.bindings.remove", { orgId: "default", id }],
+    ];
+    for (const [operation, input] of removals)
+      await expect(rig.do(operation, input), operation).rejects.toMatchObject({ code: "STATE_UNAVAILABLE" });
   });
 });
 

@@ -9,6 +9,7 @@ import {
   edit,
   entriesOf,
   isoTime,
+  isThere,
   keyOf,
   name,
   orgId,
@@ -104,9 +105,9 @@ export function switchOperations(parts: AccessOperationParts): readonly Operatio
         const key = `${DEFAULT_KEY}${keyOf([body.server])}`;
         const value: StoredDefault | undefined =
           body.policy === null ? undefined : { server: body.server, policy: body.policy };
-        const isThere = entriesOf(parts, tenant, "setting").some((entry) => entry.key === key);
         requireTenant(context.principal, tenant);
-        if (value === undefined && !isThere) return { body, etag: etag() };
+        const isGone = value === undefined && !(await isThere(parts, { tenant, kind: "setting", key }));
+        if (isGone) return { body, etag: etag() };
         const details = { kind: "default", ...body };
         const change = { tenant, kind: "setting", key, value, type: CHANGED, details } as const;
         return { body, etag: (await edit(parts, context, change)).etag };

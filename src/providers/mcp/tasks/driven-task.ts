@@ -139,7 +139,7 @@ export class DrivenTask {
     const { session } = this;
     this.running.fail(
       new GatewayError(failure.kind === "invalid" ? "PROVIDER_FAILED" : "OUTCOME_UNKNOWN", {
-        message: failure.message,
+        message: failure.error?.message ?? failure.message,
         cause: failure.cause,
       }),
     );

@@ -2,17 +2,8 @@
 import * as z from "zod";
 import { GatewayError, type Operation, requirePlatform } from "../../../contract/index.ts";
 import { operation, schemaOf } from "../../../mechanisms/schemas/index.ts";
-import { changer, type TableParts, tableId, tableOrigin } from "./change-table.ts";
-
-const pattern = z.string().min(1).max(200);
-const catalogTable = z.strictObject({
-  include: z.array(pattern).max(1_000).optional(),
-  exclude: z.array(pattern).max(1_000).optional(),
-  rename: z.record(z.string().max(256), z.string().max(64)).optional(),
-  descriptions: z.record(z.string().max(256), z.string().max(4_096)).optional(),
-  resources: z.boolean().optional(),
-  instructions: z.string().max(16_384).optional(),
-});
+import { catalogTable, tableId } from "./added-tables.ts";
+import { changer, type TableParts, tableOrigin } from "./change-table.ts";
 
 const catalogShape = z.object({ id: z.string(), origin: tableOrigin, table: catalogTable });
 

@@ -20,7 +20,6 @@ export type TableParts = {
   readonly trail: () => AuditTrail;
 };
 
-export const tableId = z.string().regex(/^[A-Za-z0-9_-]{1,63}$/);
 export const tableOrigin = z.enum(["config", "api"]).describe("Where its table stands.");
 
 type Kind = "server" | "catalog";
@@ -32,7 +31,7 @@ export function changer({ live, added, trail }: TableParts) {
     const following = live.following();
     if (!following)
       throw new GatewayError("CONFLICT", { message: "This gateway was started without a config to add to." });
-    const before = added.find(kind, key);
+    const before = await added.isThere(kind, key);
     if (table === undefined && !before) {
       throw new GatewayError("NO_SUCH_TARGET", {
         message: `No ${kind} of that id was added here; what stands in the config is changed there.`,

@@ -2,24 +2,8 @@
 import * as z from "zod";
 import { GatewayError, type Operation, requirePlatform } from "../../../contract/index.ts";
 import { operation, schemaOf } from "../../../mechanisms/schemas/index.ts";
-import { changer, type TableParts, tableId, tableOrigin } from "./change-table.ts";
-
-const reference = z.strictObject({ fromEnv: z.string().regex(/^[A-Za-z_]\w{0,127}$/) });
-
-/** No command: whoever has a token for this must not be able to start programs. No secret: only where it stands. */
-const serverTable = z.strictObject({
-  url: z.string().min(1).max(2_048).describe("Where it listens."),
-  transport: z.enum(["http", "sse"]).optional(),
-  prefix: z.string().max(63).optional().describe("What stands before the dot in the names of its tools."),
-  headers: z
-    .record(z.string().min(1).max(128), reference)
-    .optional()
-    .describe("Each by the environment variable that has it."),
-  sessions: z.enum(["auto", "shared", "per-client"]).optional(),
-  timeout: z.string().max(32).optional(),
-  concurrency: z.int().min(1).max(100_000).optional(),
-  pin: z.enum(["report", "block", "off"]).optional(),
-});
+import { serverTable, tableId } from "./added-tables.ts";
+import { changer, type TableParts, tableOrigin } from "./change-table.ts";
 
 const serverShape = z.object({
   id: z.string(),
