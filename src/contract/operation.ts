@@ -35,6 +35,8 @@ export type OperationContext = {
   readonly principal: Principal;
   /** What the caller takes to be the present version, as it was told in `etag`. */
   readonly ifMatch?: string;
+  /** The trace that the caller says it belongs to, a UUID. */
+  readonly traceId?: string | undefined;
 };
 
 export type OperationAnswer<Output> = {

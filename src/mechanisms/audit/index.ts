@@ -11,7 +11,7 @@ export { plainPath } from "./redact.ts";
 export { noteRefusals } from "./refusal-notes.ts";
 export { wholeLines } from "./short-lines.ts";
 export { passingSigner, type Signer, signerInFolder, signerOfSecret } from "./signing.ts";
-export { traceIdIn, traceIdOf } from "./trace-id.ts";
+export { namedTrace, traceIdIn, traceIdOf } from "./trace-id.ts";
 export { Trail } from "./trail.ts";
 export type { Held } from "./turn-notes.ts";
 export { verifyLines } from "./verify-trail.ts";

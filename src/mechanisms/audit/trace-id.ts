@@ -1,4 +1,4 @@
-import { type Call, decodeString, parseTraceparent, unambiguousAt } from "../../contract/index.ts";
+import { type Call, decodeString, type Payload, parseTraceparent, unambiguousAt } from "../../contract/index.ts";
 
 /** Where a caller may name the trace that a call belongs to, in MGP's order. */
 const PLACES: readonly (readonly string[])[] = [
@@ -11,10 +11,11 @@ const UUID_LENGTH = 36;
 
 /** As a UUID. A call whose caller names none, or names it twice in one place, is a trace of its own, named like the call. */
 export function traceIdOf(call: Call): string {
-  return named(call) ?? traceIdIn(call.origin.traceparent) ?? call.id.slice(0, UUID_LENGTH);
+  return namedTrace(call.input) ?? traceIdIn(call.origin.traceparent) ?? call.id.slice(0, UUID_LENGTH);
 }
 
-function named({ input }: Call): string | undefined {
+/** The trace that the params of a request name. */
+export function namedTrace(input: Payload): string | undefined {
   // One look for all the names: few messages have any.
   if (!input.text.includes("trace")) return undefined;
   for (const place of PLACES) {

@@ -124,6 +124,7 @@ export function createAudit(ports: AuditPorts): GovernedAudit {
       config = next;
     },
     async open() {
+      if (audit.isOn && !records) warnOfMemory(ports);
       await trail.open();
       webhook?.open();
     },
@@ -132,6 +133,12 @@ export function createAudit(ports: AuditPorts): GovernedAudit {
       await webhook?.close();
     },
   };
+}
+
+/** `isthmus stdio` has no state, whatever its config says. */
+function warnOfMemory({ config, log }: AuditPorts): void {
+  const isPosted = config.audit.webhook !== undefined;
+  log.warn("audit events are in memory until this process ends: it keeps no state", isPosted ? { webhook: "off" } : {});
 }
 
 function sinksOf({ config, timers, log, meter }: AuditPorts): readonly AuditSink[] {

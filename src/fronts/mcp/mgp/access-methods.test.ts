@@ -38,7 +38,8 @@ describe("the access methods", () => {
       granted_at: null,
       expires_at: null,
     });
-    const made = { ...GRANT, granted_by: "the boss", justification: "Weekly report", expires_at: null };
+    const trace_id = "0d6f8f0e-6f0b-4b57-9b2c-6a5d8c1b7e11";
+    const made = { ...GRANT, granted_by: "the boss", justification: "Weekly report", expires_at: null, trace_id };
     expect((await rig.ask("mgp/access/grant", made)).result).toMatchObject({
       granted: true,
       entry: { ...GRANT, tool_name: null, permission: "allow", granted_by: "ops", justification: "Weekly report" },
@@ -48,6 +49,7 @@ describe("the access methods", () => {
       source: "server_grant",
       granted_by: "ops",
     });
+    expect(rig.policy.events).toMatchObject([{ type: "ACCESS_GRANTED", traceId: trace_id }]);
     expect((await rig.ask("mgp/access/revoke", GRANT)).result).toEqual({ revoked: true, removed: 1 });
     expect((await rig.ask("mgp/access/revoke", GRANT)).result).toEqual({ revoked: false, removed: 0 });
     expect((await rig.ask("mgp/access/query", QUERY)).result).toMatchObject({ permission: "deny" });

@@ -9,6 +9,7 @@ import {
   payload,
   type SchemaProblem,
 } from "../../../contract/index.ts";
+import { namedTrace } from "../../../mechanisms/audit/index.ts";
 import { answerText, type ErrorBody, errorText, type Message } from "../../../wire/jsonrpc/index.ts";
 import { mgpError, negotiate } from "../../../wire/mgp/index.ts";
 import { errorBody } from "../mcp-errors.ts";
@@ -55,7 +56,7 @@ export async function answerAccess(
     }
     const checked = operation.input.check({ body });
     if ("problems" in checked) return errorText(message.id, invalid(checked.problems));
-    const { body: result } = await operation.run(checked.value, { principal });
+    const { body: result } = await operation.run(checked.value, { principal, traceId: namedTrace(message.body) });
     return answerText(message.id, "result", dress(payload(jsonText(result))));
   } catch (cause) {
     if (!GatewayError.is(cause)) throw cause;

@@ -93,7 +93,7 @@ export type Edited = { readonly etag: string; readonly updatedAt: string; readon
 export async function edit(parts: AccessOperationParts, context: OperationContext, change: Edit): Promise<Edited> {
   const { policy, trail, now } = parts;
   const { tenant, kind, key, value, type, details, target = { server: "", name: "" } } = change;
-  const { principal, ifMatch } = context;
+  const { principal, ifMatch, traceId } = context;
   requireTenant(principal, tenant);
   if (value !== undefined) requireRoom(parts, change);
   const entry = { tenant, kind, key, updatedAt: now(), updatedBy: principal.id };
@@ -103,7 +103,11 @@ export async function edit(parts: AccessOperationParts, context: OperationContex
       : { table: "policy", type: "put", entry: { ...entry, value: JSON.stringify(value) } };
   const version = await policy.change({
     trail: trail(),
-    event: { type, tenant, actor: { type: "operator", id: principal.id }, target, result: "SUCCESS", details },
+    event: {
+      ...{ type, tenant, target, details, result: "SUCCESS" },
+      actor: { type: "operator", id: principal.id },
+      ...(traceId !== undefined && { traceId }),
+    },
     changes: [written],
     ...(ifMatch !== undefined && { ifVersion: versionOf(ifMatch) }),
   });
