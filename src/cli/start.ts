@@ -1,7 +1,8 @@
 /** What `up` and `stdio` have in common: the config, the log, and the gateway made of them. */
 import type { Log } from "../contract/index.ts";
 import type { Config, ConfigFlags, ConfigSource } from "../server/config/index.ts";
-import { createGateway, type Gateway } from "../server/gateway.ts";
+import { createGateway } from "../server/gateway.ts";
+import type { Gateway } from "../server/gateway-types.ts";
 import { createLog, type FlushableLog, type LineFormat } from "../server/log.ts";
 import { type GatewayState, openState, StateFault } from "../server/state/index.ts";
 import { Ending } from "./ending.ts";

@@ -1,5 +1,5 @@
 /** What `isthmus up` shows a person: what is behind it, where it listens, what to do next. */
-import type { ConfigChange, ServerSummary } from "../server/gateway.ts";
+import type { ConfigChange, ServerSummary } from "../server/gateway-types.ts";
 import type { DemoCall } from "./demo-call.ts";
 import { shortPath } from "./output/short-path.ts";
 import { tableLines } from "./output/table.ts";

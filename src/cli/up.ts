@@ -1,6 +1,6 @@
 import { GatewayError } from "../contract/index.ts";
 import { authWays, type ConfigFlags, formatListen, isAuthOn } from "../server/config/index.ts";
-import type { Gateway } from "../server/gateway.ts";
+import type { Gateway } from "../server/gateway-types.ts";
 import { Ending } from "./ending.ts";
 import { onHangup } from "./hangup.ts";
 import { outputWidth } from "./output/console.ts";

@@ -1,6 +1,6 @@
 /** Shows the servers of a gateway while they start, after another config as at first, and those that take longer. */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ConfigChange, Gateway } from "../server/gateway.ts";
+import type { ConfigChange, Gateway } from "../server/gateway-types.ts";
 import { outputWidth } from "./output/console.ts";
 import { StartProgress } from "./output/start-progress.ts";
 import { terminalFormat } from "./output/terminal-lines.ts";

@@ -5,7 +5,7 @@ import { flush } from "../../tests/kit/test-kernel.ts";
 import { type Config, ConfigError } from "./config/index.ts";
 import { loadConfig } from "./config/load-config.ts";
 import { ConfigFollower } from "./follow-config.ts";
-import type { ConfigChange } from "./gateway.ts";
+import type { ConfigChange } from "./gateway-types.ts";
 
 /** A config that is told apart by its page size. */
 function configOf(pageSize: number): Config {

@@ -2,7 +2,7 @@
 import type { Log, Meter, Timers } from "../contract/index.ts";
 import { ConfigError, type ConfigSource } from "./config/index.ts";
 import { FileWatch } from "./config/watch-files.ts";
-import type { ConfigChange, Gateway } from "./gateway.ts";
+import type { ConfigChange, Gateway } from "./gateway-types.ts";
 
 export type FollowOptions = {
   readonly gateway: Pick<Gateway, "config" | "apply">;

@@ -4,7 +4,7 @@ import type { Arrangement } from "../kernel/index.ts";
 import { MGP_EXTENSIONS, type MgpExtension } from "../wire/mgp/index.ts";
 import type { Config, GatewayConfig, ServerConfig } from "./config/index.ts";
 import { type Ports, revealAll } from "./extensions.ts";
-import type { ServerSummary } from "./gateway.ts";
+import type { ServerSummary } from "./gateway-types.ts";
 import type { HomedMcpOptions } from "./hop-provider/index.ts";
 import type { TlsTerms } from "./http/index.ts";
 import type { Cluster, GatewayState } from "./state/index.ts";

@@ -1,17 +1,9 @@
 /** The composition root: every part of one gateway, put together by hand. Nothing is opened before it is asked for. */
 import { setTimeout as sleep } from "node:timers/promises";
-import {
-  HOME_HEADER,
-  type HttpRequest,
-  type HttpResponse,
-  type Log,
-  type Operation,
-  PEER,
-  type ProviderStatus,
-} from "../contract/index.ts";
+import { HOME_HEADER, type HttpRequest, type HttpResponse, type Log, PEER } from "../contract/index.ts";
 import { createApprovalsFront } from "../fronts/approvals/index.ts";
 import { createConsentFront } from "../fronts/consent/index.ts";
-import { createGate, createMcpFront, type StdioOptions } from "../fronts/mcp/index.ts";
+import { createGate, createMcpFront } from "../fronts/mcp/index.ts";
 import { createKernel, type Place } from "../kernel/index.ts";
 import { KeptTasks } from "../mechanisms/runs/index.ts";
 import { createSessions, createUpstreamMemory } from "../mechanisms/sessions/index.ts";
@@ -20,15 +12,7 @@ import { createWatchdog } from "../providers/mcp/index.ts";
 import { mapLinks, RecentCalls } from "../stages/index.ts";
 import { asksForPages } from "../wire/mcp/index.ts";
 import { systemClock } from "./clock.ts";
-import {
-  type Config,
-  type ConfigDifference,
-  type ConfigSource,
-  compareConfigs,
-  type Environment,
-  type ListenAddress,
-  type ServerConfig,
-} from "./config/index.ts";
+import { type Config, type ConfigSource, compareConfigs, type Environment, type ServerConfig } from "./config/index.ts";
 import { drain, HAND_OVER_MS } from "./drain.ts";
 import { listStages, type Ports, PROVIDERS } from "./extensions.ts";
 import { ConfigFollower } from "./follow-config.ts";
@@ -44,6 +28,7 @@ import {
   storesOf,
   tlsTerms,
 } from "./gateway-options.ts";
+import type { ConfigChange, Gateway } from "./gateway-types.ts";
 import { addGauges } from "./gauges.ts";
 import { createGovernance, lostTask, runAlone } from "./governance/index.ts";
 import type { HomedProvider } from "./hop-provider/index.ts";
@@ -56,45 +41,6 @@ import { StageTimes } from "./stage-times.ts";
 import { createCluster, type GatewayState } from "./state/index.ts";
 import { TimerWheel } from "./timers.ts";
 import { VERSION } from "./version.ts";
-
-export type ServerSummary = {
-  readonly id: string;
-  readonly status: ProviderStatus;
-  readonly tools: number;
-  /** Why it is not ok; may hold a server's own words. */
-  readonly message?: string;
-  /** What its config says about it in MGP's words; known before it is reached. */
-  readonly mgp?: ServerConfig["mgp"];
-};
-
-/** What another config changed. `settled` resolves when each new server has listed or failed once, at the latest after 5 s. */
-export type ConfigChange = ConfigDifference & { readonly settled: Promise<void> };
-
-export interface Gateway {
-  /** What is in force. */
-  readonly config: Config;
-  /** Watches where the config comes from, and takes it over when it changes, until the gateway closes. */
-  follow(source: ConfigSource, onTaken?: (change: ConfigChange) => void): ConfigFollower;
-  /**
-   * Takes over another config in one step. Servers whose table is the same go on untouched; the others are replaced, and
-   * calls on them may end for `drain`. Settings that cannot change must have been refused before.
-   */
-  apply(next: Config): ConfigChange;
-  hasCatalog(id: string): boolean;
-  /** What is served under `/api`. */
-  operations(): Promise<readonly Operation[]>;
-  /** Starts the servers and listens. Resolves with the address as soon as it answers; servers come up behind it. */
-  listen(): Promise<ListenAddress>;
-  /** Starts the servers and serves one client. Resolves when `input` ends. */
-  serveStdio(client: StdioOptions): Promise<void>;
-  /** Does one operation as the local user, without starting anything else. Rejects with GatewayError. */
-  operate(id: string, input: unknown): Promise<unknown>;
-  /** Resolves when each server has listed or failed once, at the latest 5 s after the start. */
-  settled(): Promise<void>;
-  servers(): ServerSummary[];
-  /** Takes no more connections, lets open calls end for `drain`, then closes everything. Safe to call twice. */
-  close(): Promise<void>;
-}
 
 const SETTLE_MS = 5_000;
 

@@ -1,7 +1,8 @@
 /** Finds the gateway that a verb speaks to: the one that runs, else one in this process for as long as the verb takes. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Config, ConfigFlags } from "../../server/config/index.ts";
-import { createGateway, type Gateway } from "../../server/gateway.ts";
+import { createGateway } from "../../server/gateway.ts";
+import type { Gateway } from "../../server/gateway-types.ts";
 import { createLog } from "../../server/log.ts";
 import { Ending } from "../ending.ts";
 import { objectOf } from "../json.ts";

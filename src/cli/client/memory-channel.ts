@@ -1,7 +1,7 @@
 /** A gateway in this process, spoken to as `isthmus stdio` is: one message per line, through memory instead of pipes. */
 import { createInterface } from "node:readline";
 import { PassThrough } from "node:stream";
-import type { Gateway } from "../../server/gateway.ts";
+import type { Gateway } from "../../server/gateway-types.ts";
 import { isObject, type JsonObject, parseJson } from "../json.ts";
 import type { Channel, Hear } from "./channel.ts";
 

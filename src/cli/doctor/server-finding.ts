@@ -1,6 +1,6 @@
 /** What is wrong with a server, and what usually helps. */
 import type { ServerConfig } from "../../server/config/index.ts";
-import type { ServerSummary } from "../../server/gateway.ts";
+import type { ServerSummary } from "../../server/gateway-types.ts";
 import { type Finding, ok, problem, warning } from "./finding.ts";
 
 export type TriedServer = {

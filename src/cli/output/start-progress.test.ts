@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { ServerSummary } from "../../server/gateway.ts";
+import type { ServerSummary } from "../../server/gateway-types.ts";
 import { StartProgress } from "./start-progress.ts";
 
 const starting = (id: string): ServerSummary => ({ id, status: "starting", tools: 0 });

@@ -2,7 +2,7 @@
  * Servers while they start: on a terminal one line each that changes in place, elsewhere a line for each change. On a
  * terminal, whatever else is written meanwhile must go through `write`, so that it lands above.
  */
-import type { ServerSummary } from "../../server/gateway.ts";
+import type { ServerSummary } from "../../server/gateway-types.ts";
 import { cut, plainLine } from "./plain.ts";
 
 export type ProgressOptions = {

@@ -2,7 +2,7 @@ import type { Channel, Entry, Principal, Run } from "../../contract/index.ts";
 import type { SessionRegistry } from "../../mechanisms/sessions/index.ts";
 import type { RecentCalls } from "../../stages/index.ts";
 import type { Config, ConfigSource } from "../config/index.ts";
-import type { ServerSummary } from "../gateway.ts";
+import type { ServerSummary } from "../gateway-types.ts";
 
 /** What lives in this process, as far as operators look at it and end it. */
 export type LiveParts = {
