@@ -29,9 +29,7 @@ describe("a body in YAML", () => {
   test("is what was written, whatever JSON it is", async () => {
     await fc.assert(
       fc.asyncProperty(fc.jsonValue({ maxDepth: 4 }), async (value) => {
-        expect(JSON.stringify(await readYaml(stringify(value)))).toBe(
-          JSON.stringify(value).replaceAll(/(?<![\d."])-0(?![.\d])/g, "0"),
-        );
+        expect(JSON.stringify(await readYaml(stringify(value)))).toBe(JSON.stringify(value));
       }),
       { numRuns: 100 },
     );
