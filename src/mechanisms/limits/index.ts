@@ -4,4 +4,4 @@ export type { LimitEntry } from "./limit-entry.ts";
 export type { LimitCharges, LimitPlan } from "./limit-plan.ts";
 export { LocalShare } from "./local-share.ts";
 export { SharedDesk } from "./shared-desk.ts";
-export { entriesOf } from "./tenant-limits.ts";
+export { TenantLimits } from "./tenant-limits.ts";

@@ -4,7 +4,7 @@ import { KeptLog } from "../../../tests/kit/quiet.ts";
 import { type AuditEvent, LOCAL, type Operation, type OperationContext } from "../../contract/index.ts";
 import { LivePolicy, MemoryPolicy } from "../access/index.ts";
 import { limitOperations } from "./limit-operations.ts";
-import { entriesOf } from "./tenant-limits.ts";
+import { TenantLimits } from "./tenant-limits.ts";
 
 /** The example of the document, with what was decided beside it. */
 const EXAMPLE = [
@@ -49,7 +49,7 @@ describe("the list of limits of a tenant", () => {
     const { body, etag } = await run(put, { body: EXAMPLE });
     expect(body).toEqual(EXAMPLE);
     expect(await run(get, {})).toEqual({ body: EXAMPLE, etag });
-    expect(entriesOf(policy.entries("limit"), log)).toMatchObject([
+    expect(new TenantLimits(log).read(policy.entries("limit"))).toMatchObject([
       { owner: "org-1", rate: { capacity: 1000, refill: 100, periodMs: 1000 } },
       { rate: { capacity: 20, refill: 1, periodMs: 1000 } },
       { per: ["user"], selector: { server: "meetings" } },
@@ -102,17 +102,18 @@ describe("the list of limits of a tenant", () => {
     await expect(run(put, { body })).rejects.toThrow("/body");
   });
 
-  test("that a newer version wrote is left out, and said so", () => {
+  test("that cannot be read leaves in force what was, says so, and is refused at the start", () => {
     const log = new KeptLog();
-    const row = {
-      tenant: "org-1",
-      kind: "limit",
-      key: "list",
-      value: '[{"new":1}]',
-      updatedAt: 1,
-      updatedBy: "x",
-    } as const;
-    expect(entriesOf([row], log)).toEqual([]);
-    expect(log.lines).toMatchObject([{ level: "error" }]);
+    const limits = new TenantLimits(log);
+    const row = { tenant: "org-1", kind: "limit", key: "list", updatedAt: 1, updatedBy: "x" } as const;
+    const good = { ...row, value: JSON.stringify([{ selector: { server: "meetings" }, concurrency: 5 }]) };
+    const newer = { ...row, value: '[{"new":1}]' };
+    expect(limits.read([good])).toMatchObject([{ owner: "org-1", concurrency: 5 }]);
+    limits.requireAll();
+    expect(limits.read([newer])).toMatchObject([{ owner: "org-1", concurrency: 5 }]);
+    expect(() => limits.requireAll()).toThrow('The row {"tenant":"org-1","kind":"limit","key":"list"}');
+    expect(log.lines).toMatchObject([{ level: "error", fields: { tenant: "org-1" } }]);
+    expect(limits.read([])).toEqual([]);
+    expect(limits.read([newer])).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 /** The lists of limits that tenants have, as they are kept: one row of the policy for each, replaced as a whole. */
-import type { Log, PolicyEntry } from "../../contract/index.ts";
+import { GatewayError, type Log, type PolicyEntry } from "../../contract/index.ts";
 import type { LimitEntry } from "./limit-entry.ts";
 import { rateOf, type TenantLimit, tenantLimits } from "./limit-schema.ts";
 
@@ -13,16 +13,39 @@ export function readList({ value }: PolicyEntry): readonly TenantLimit[] {
   return tenantLimits.parse(JSON.parse(value));
 }
 
-/** All that tenants have set. A row that cannot be read was written by a newer version: it is left out, and said so. */
-export function entriesOf(rows: readonly PolicyEntry[], log: Log): LimitEntry[] {
-  return rows.flatMap((row) => {
+/** All that tenants have set. A row that cannot be read, because a newer version wrote it, takes no limit away. */
+export class TenantLimits {
+  readonly #log: Log;
+  #inForce = new Map<string, readonly LimitEntry[]>();
+  #fault: GatewayError | undefined;
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  /** Throws where a row could not be read: at the start there is nothing that could stay in force. */
+  requireAll(): void {
+    if (this.#fault) throw this.#fault;
+  }
+
+  /** What is in force of these rows: those of a tenant whose row cannot be read stay as they were. */
+  read(rows: readonly PolicyEntry[]): readonly LimitEntry[] {
+    this.#fault = undefined;
+    this.#inForce = new Map(rows.map((row) => [row.tenant, this.#readRow(row)]));
+    return [...this.#inForce.values()].flat();
+  }
+
+  #readRow(row: PolicyEntry): readonly LimitEntry[] {
+    const { tenant, kind, key } = row;
     try {
-      return readList(row).map((limit) => entryOf(row.tenant, limit));
+      return readList(row).map((limit) => entryOf(tenant, limit));
     } catch (cause) {
-      log.error("limits of a tenant cannot be read and are not in force", { tenant: row.tenant, cause });
-      return [];
+      const message = `The row ${JSON.stringify({ tenant, kind, key })} of the table "policy" cannot be read: a newer version of this program, or somebody else, has written it. Start that version, or remove the row from the database.`;
+      this.#fault = new GatewayError("STATE_UNAVAILABLE", { message, cause });
+      this.#log.error("limits of a tenant cannot be read: those before stay in force", { tenant, cause });
+      return this.#inForce.get(tenant) ?? [];
     }
-  });
+  }
 }
 
 function entryOf(owner: string, { selector, per = [], policy, concurrency, budget }: TenantLimit): LimitEntry {

@@ -2,7 +2,7 @@
 import type { AuditTrail, HeldCharges, IsHeld, Operation, SharedState, Target } from "../../contract/index.ts";
 import type { StageFactory } from "../../kernel/index.ts";
 import type { LivePolicy } from "../../mechanisms/access/index.ts";
-import { entriesOf, HeldChargeBook, LimitBook, LocalShare, SharedDesk } from "../../mechanisms/limits/index.ts";
+import { HeldChargeBook, LimitBook, LocalShare, SharedDesk, TenantLimits } from "../../mechanisms/limits/index.ts";
 import { type LedgerLimits, limitStages } from "../../stages/index.ts";
 import { MemoryCounters } from "../../stores/memory/index.ts";
 import type { Config } from "../config/index.ts";
@@ -42,6 +42,7 @@ export function createLimits(ports: LimitPorts): GovernedLimits {
   const { clock, timers, log, policy, state, isHeld } = ports;
   let { config } = ports;
   const book = new LimitBook((target) => dottedOf(target, config));
+  const tenants = new TenantLimits(log);
   const held = new HeldChargeBook();
   const member = ports.member ?? (() => "");
   const isAlone = state?.clusterKey === undefined;
@@ -60,7 +61,7 @@ export function createLimits(ports: LimitPorts): GovernedLimits {
   }
 
   function refresh(): void {
-    book.replace([...config.limits, ...entriesOf(policy.entries("limit"), log)]);
+    book.replace([...config.limits, ...tenants.read(policy.entries("limit"))]);
     ports.onChange();
   }
 
@@ -80,7 +81,10 @@ export function createLimits(ports: LimitPorts): GovernedLimits {
       config = next;
       refresh();
     },
-    open: async () => shared?.count.open(),
+    async open() {
+      tenants.requireAll();
+      shared?.count.open();
+    },
     async close() {
       stopHearing();
       shared?.count.close();
