@@ -159,6 +159,7 @@ export {
 export { isSeenBy, requirePlatform, tenantOf } from "./tenancy.ts";
 export type { TokenChange, TokenRow, TokenRows } from "./token.ts";
 export { formatTraceparent, parseTraceparent } from "./trace-context.ts";
+export { Turns } from "./turns.ts";
 export { parseBytes, parseDurationMs } from "./units.ts";
 export { showUnseen } from "./unseen.ts";
 export type { CredentialHolder, Refusal, UpstreamCredentials } from "./upstream-credentials.ts";

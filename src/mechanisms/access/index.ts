@@ -16,4 +16,4 @@ export {
 } from "./policy.ts";
 export type { Refusal } from "./reach.ts";
 export { rowsThatHold } from "./rows-that-hold.ts";
-export { accessRows, joinPolicy, readExposure } from "./stored-policy.ts";
+export { accessRows, joinPolicy, readExposure, unreadableRow } from "./stored-policy.ts";

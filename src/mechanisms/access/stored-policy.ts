@@ -61,16 +61,18 @@ export function readDefault(entry: PolicyEntry): DefaultRule {
   return { tenant: entry.tenant, ...parsed(setting, entry) };
 }
 
-function parsed<T>(schema: z.ZodType<T>, { tenant, kind, key, value }: PolicyEntry): T {
+function parsed<T>(schema: z.ZodType<T>, entry: PolicyEntry): T {
   try {
-    return schema.parse(JSON.parse(value));
+    return schema.parse(JSON.parse(entry.value));
   } catch (cause) {
-    const row = JSON.stringify({ tenant, kind, key });
-    throw new GatewayError("STATE_UNAVAILABLE", {
-      message: `The row ${row} of the table "policy" cannot be read: a newer version of this program, or somebody else, has written it. Start that version, or remove the row from the database.`,
-      cause,
-    });
+    throw unreadableRow(entry, cause);
   }
+}
+
+export function unreadableRow({ tenant, kind, key }: PolicyEntry, cause: unknown): GatewayError {
+  const row = JSON.stringify({ tenant, kind, key });
+  const message = `The row ${row} of the table "policy" cannot be read: a newer version of this program, or somebody else, has written it. Start that version, or remove the row from the database.`;
+  return new GatewayError("STATE_UNAVAILABLE", { message, cause });
 }
 
 /** Settings of others stand beside ours: ours begin with this. */

@@ -28,13 +28,13 @@ import {
   stringOf,
   type Target,
   type Timers,
+  Turns,
 } from "../../contract/index.ts";
 import { type Actor, approvalEvent, GATEWAY, requester } from "./approval-events.ts";
 import { ApprovalSweep } from "./approval-sweep.ts";
 import { decidedPart } from "./decided-text.ts";
 import type { Gate } from "./gate.ts";
 import { HeldCalls } from "./held-calls.ts";
-import { Turns } from "./turns.ts";
 import type { ApprovalWatch } from "./watch.ts";
 
 const MAX_INPUT = 256 * 1024;

@@ -1,5 +1,6 @@
 /** The lists of limits that tenants have, as they are kept: one row of the policy for each, replaced as a whole. */
-import { GatewayError, type Log, type PolicyEntry } from "../../contract/index.ts";
+import type { GatewayError, Log, PolicyEntry } from "../../contract/index.ts";
+import { unreadableRow } from "../access/index.ts";
 import type { LimitEntry } from "./limit-entry.ts";
 import { rateOf, type TenantLimit, tenantLimits } from "./limit-schema.ts";
 
@@ -36,12 +37,11 @@ export class TenantLimits {
   }
 
   #readRow(row: PolicyEntry): readonly LimitEntry[] {
-    const { tenant, kind, key } = row;
+    const { tenant } = row;
     try {
       return readList(row).map((limit) => entryOf(tenant, limit));
     } catch (cause) {
-      const message = `The row ${JSON.stringify({ tenant, kind, key })} of the table "policy" cannot be read: a newer version of this program, or somebody else, has written it. Start that version, or remove the row from the database.`;
-      this.#fault = new GatewayError("STATE_UNAVAILABLE", { message, cause });
+      this.#fault = unreadableRow(row, cause);
       this.#log.error("limits of a tenant cannot be read: those before stay in force", { tenant, cause });
       return this.#inForce.get(tenant) ?? [];
     }

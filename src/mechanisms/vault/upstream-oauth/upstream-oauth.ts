@@ -9,12 +9,12 @@ import {
   type Principal,
   type Refusal,
   type RiskClass,
+  Turns,
   type UpstreamCredentials,
 } from "../../../contract/index.ts";
 import { BoundedMap } from "./bounded-map.ts";
 import { type Challenge, parseChallenge, scopeSet } from "./challenge.ts";
 import type { Reading } from "./documents.ts";
-import { InTurn } from "./in-turn.ts";
 import { hashOf, type Kept, type KeptTokens, keyOf } from "./kept-tokens.ts";
 import { OAuthFault } from "./oauth-fault.ts";
 import { fetchTokens, type Granted, type OAuthSettings, type Wanted } from "./token-sources.ts";
@@ -59,7 +59,7 @@ export class UpstreamOAuth implements UpstreamCredentials {
   /** What the server wanted when it last refused somebody, for each token by itself. */
   readonly #wanted = new BoundedMap<Wanted>(MAX_KNOWN);
   /** Refusals of each token: most who wait find what they want when it is their turn. */
-  readonly #turns = new InTurn();
+  readonly #turns = new Turns();
 
   constructor(options: UpstreamOAuthOptions) {
     this.#options = options;
@@ -162,8 +162,8 @@ export class UpstreamOAuth implements UpstreamCredentials {
     // Whatever is on its way may have begun before the refusal.
     await this.#loading.get(key)?.catch(() => undefined);
     if (this.settings.type === "oauth") await this.#askFor(key, holder, refusal, challenge);
-    else if (isScope) await this.#turns.run(key, () => this.#widen(key, holder, refusal, challenge));
-    else await this.#turns.run(key, () => this.#startAgain(key, holder, refusal, challenge));
+    else if (isScope) await this.#turns.take(key, () => this.#widen(key, holder, refusal, challenge));
+    else await this.#turns.take(key, () => this.#startAgain(key, holder, refusal, challenge));
   }
 
   /** What is kept, and what of the scopes in a challenge it lacks. */
