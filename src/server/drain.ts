@@ -33,7 +33,7 @@ export async function drain({ front, http, cluster, sessions, kernel, drainMs }:
     await sleep(POLL_MS);
     if (cluster?.hop) await Promise.race([sessions.releaseIdle(), sleep(HAND_OVER_MS, undefined, { ref: false })]);
     // Children that others share end here and begin elsewhere as soon as nobody uses them.
-    if (!isRunning()) await cluster?.homes?.leave();
+    await cluster?.homes?.leave(() => !isRunning());
   };
   front.leave();
   http.leave();

@@ -102,7 +102,7 @@ describe("a home", () => {
     await turns();
     b.homes.watch("files", b.hear);
     await turns();
-    const left = a.homes.leave();
+    const left = a.homes.leave(() => true);
     await turns();
     expect(a.heard).toEqual(["mine", "nobody"]);
     expect(b.heard).toEqual([{ elsewhere: a.membership.self }]);
@@ -110,7 +110,7 @@ describe("a home", () => {
     await left;
     await turns();
     expect(b.heard).toEqual([{ elsewhere: a.membership.self }, "mine"]);
-    await a.homes.leave();
+    await a.homes.leave(() => true);
   });
 
   test("that was lost is not begun again before it has ended", async () => {
@@ -160,12 +160,32 @@ describe("a home", () => {
     expect(a.heard).toEqual(["mine", "nobody", "mine"]);
   });
 
+  test("is not left while it is in use, also where that began after somebody wanted to leave", async () => {
+    const { process, state, pass } = cluster();
+    const [a, b] = [await process(), await process()];
+    a.homes.watch("files", a.hear);
+    b.homes.watch("files", b.hear);
+    await turns();
+    let isUsed = false;
+    await pass(LEASE / 3 - 50);
+    const left = a.homes.leave(() => !isUsed);
+    isUsed = true;
+    await left;
+    expect(a.heard).toEqual(["mine"]);
+    await pass(LEASE);
+    expect((await state.entries.get("home:files"))?.home).toEqual(a.membership.self);
+    isUsed = false;
+    await a.homes.leave(() => !isUsed);
+    await turns();
+    expect([a.heard.at(-1), b.heard.at(-1)]).toEqual(["nobody", "mine"]);
+  });
+
   test("leaves no timer behind", async () => {
     const { process } = cluster();
     const a = await process();
     a.homes.watch("files", a.hear);
     await turns();
-    await a.homes.leave();
+    await a.homes.leave(() => true);
     await a.membership.leave();
     expect(a.time.pending).toBe(0);
   });

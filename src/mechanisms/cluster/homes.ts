@@ -33,8 +33,11 @@ export type HomeListener = (home: HomeState) => void | Promise<void>;
 export interface Homes {
   /** Stopped with the function it returns, which gives up the home if it is ours. */
   watch(key: string, onChange: HomeListener): () => Promise<void>;
-  /** Gives up all homes and wants no more, for a drain. Safe to call twice. */
-  leave(): Promise<void>;
+  /**
+   * Gives up homes and wants no more, for a drain: each only if `isFree` says, in the very moment in which it is given up, that
+   * nobody uses it. The others go on. Safe to call again.
+   */
+  leave(isFree: () => boolean): Promise<void>;
 }
 
 /** An entry outlives its owner by this much; the owner refreshes it whenever it looks. */
@@ -51,10 +54,8 @@ export function createHomes(options: HomesOptions): Homes {
         await watch.stop();
       };
     },
-    async leave() {
-      const all = [...watches];
-      watches.clear();
-      await Promise.all(all.map((watch) => watch.stop()));
+    async leave(isFree) {
+      await Promise.all([...watches].map(async (watch) => (await watch.leave(isFree)) && watches.delete(watch)));
     },
   };
 }
@@ -89,6 +90,15 @@ class HomeWatch {
         return undefined;
       });
     this.#look();
+  }
+
+  /** As `stop`, unless it is in use. True: it is over. */
+  async leave(isFree: () => boolean): Promise<boolean> {
+    await this.#looking;
+    // From here to where the listener hears of it nothing else can begin.
+    if (!isFree()) return false;
+    await this.stop();
+    return true;
   }
 
   async stop(): Promise<void> {

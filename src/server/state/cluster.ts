@@ -69,7 +69,7 @@ export function createCluster({ config, state, onRequest, ...ports }: ClusterOpt
       await membership.open();
     },
     async close() {
-      await homes.leave();
+      await homes.leave(() => true);
       await membership.leave();
       await hop.close();
     },

@@ -48,7 +48,7 @@ export const PROVIDER_CASES: readonly ProviderCase[] = [
   },
   { name: "429", bytes: answer("429 Slow", "text/plain", "slow down"), outcome: "PROVIDER_FAILED" },
   { name: "401", bytes: answer("401 No", "text/plain", "who are you"), outcome: "PROVIDER_UNREACHABLE" },
-  { name: "403", bytes: answer("403 No", "text/plain", "not you"), outcome: "PROVIDER_UNREACHABLE" },
+  { name: "403", bytes: answer("403 No", "text/plain", "not you"), outcome: "NOT_ALLOWED" },
   { name: "404 without a session", bytes: answer("404 No", "text/plain", "where"), outcome: "PROVIDER_FAILED" },
   { name: "interim answers first", bytes: `HTTP/1.1 103 Early\r\n\r\n${json(GOOD)}`, outcome: "ok" },
   {
