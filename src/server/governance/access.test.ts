@@ -7,7 +7,6 @@ import { type PolicyEntry, untracked } from "../../contract/index.ts";
 import { LivePolicy, MemoryPolicy } from "../../mechanisms/access/index.ts";
 import { loadConfig } from "../config/load-config.ts";
 import { createAccess } from "./access.ts";
-import type { LiveParts } from "./live-parts.ts";
 import { watchSwitches } from "./switched-off.ts";
 
 type Kind = PolicyEntry["kind"];
@@ -27,7 +26,7 @@ async function rig(...rows: readonly [Kind, string, string][]) {
   const config = loadConfig({ table, originOf: () => undefined, files: [] }, { env: {} });
   const parts = { config, policy, log, clock: time, timers: time, meter: new FakeMeter() };
   const trail = untracked(() => Promise.resolve(true));
-  const live = { offered: () => [] } as unknown as LiveParts;
+  const live = { offered: () => [] };
   const governed = createAccess({
     ...parts,
     live,

@@ -37,7 +37,7 @@ export type AccessPorts = Ports & {
   readonly policy: LivePolicy;
   readonly trail: () => AuditTrail;
   readonly blocks: () => Blocks | undefined;
-  readonly live: LiveParts;
+  readonly live: Pick<LiveParts, "offered">;
   /** Callers may reach something else than before. */
   readonly onReach: () => void;
 };

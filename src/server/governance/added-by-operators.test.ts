@@ -5,7 +5,6 @@ import type { PolicyEntry } from "../../contract/index.ts";
 import { LivePolicy, MemoryPolicy } from "../../mechanisms/access/index.ts";
 import type { AddedTables } from "../config/index.ts";
 import { AddedByOperators } from "./added-by-operators.ts";
-import type { LiveParts } from "./live-parts.ts";
 
 const row = (kind: PolicyEntry["kind"], key: string, value: string): PolicyEntry => ({
   tenant: "default",
@@ -23,7 +22,7 @@ async function rig(...entries: readonly PolicyEntry[]) {
   const policy = new LivePolicy({ rows, timers: new ManualTime(), log });
   const source = { added: { servers: [], catalogs: [] } as AddedTables };
   const following = { source, reload: async () => undefined };
-  const added = new AddedByOperators(policy, { following: () => following } as unknown as LiveParts, log);
+  const added = new AddedByOperators(policy, { following: () => following }, log);
   await rows.write(entries.map((entry) => ({ table: "policy", type: "put", entry })));
   await policy.open();
   await added.takeOver();

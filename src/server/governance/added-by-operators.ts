@@ -1,21 +1,25 @@
 /** Servers and catalogs that stand in the policy and not in the config: every process adds them to its own. */
 import { DEFAULT_TENANT, type Log, type PolicyEntry } from "../../contract/index.ts";
 import type { LivePolicy } from "../../mechanisms/access/index.ts";
-import type { AddedTables } from "../config/index.ts";
-import type { LiveParts } from "./live-parts.ts";
+import type { AddedTables, ConfigSource } from "../config/index.ts";
 import { readTable } from "./own-operations/added-tables.ts";
 
 type Kind = "server" | "catalog";
 
+/** Where the config comes from, if it is followed. */
+type Following = {
+  readonly following: () => { readonly source: Pick<ConfigSource, "added">; reload(): Promise<void> } | undefined;
+};
+
 export class AddedByOperators {
   readonly #policy: LivePolicy;
-  readonly #live: Pick<LiveParts, "following">;
+  readonly #live: Following;
   readonly #log: Log;
   /** Each row is read, and complained about, once. */
   readonly #known = new WeakMap<PolicyEntry, { readonly table: object | undefined }>();
   #taken = "";
 
-  constructor(policy: LivePolicy, live: Pick<LiveParts, "following">, log: Log) {
+  constructor(policy: LivePolicy, live: Following, log: Log) {
     this.#policy = policy;
     this.#live = live;
     this.#log = log;
