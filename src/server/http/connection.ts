@@ -10,6 +10,7 @@ import { peerOf } from "./peer.ts";
 import { RequestFault } from "./request-fault.ts";
 import type { RequestHead } from "./request-head.ts";
 import { RequestReader } from "./request-reader.ts";
+import { readShared } from "./shared-buffer.ts";
 
 /** What a connection needs of the listener. */
 export interface ConnectionHost {
@@ -80,7 +81,8 @@ export class HttpConnection implements ExchangeOwner {
       (taker, text) => this.#onLateBody(taker, text),
     );
     this.#since = host.tick;
-    socket.on("data", (bytes: Buffer) => this.#onData(bytes));
+    readShared(socket, (text) => this.#onData(text));
+    socket.on("data", (bytes: Buffer) => this.#onData(bytes.toString("latin1")));
     socket.on("end", () => this.#onPeerDone());
     socket.on("drain", () => this.#onDrain());
     socket.on("error", () => {}); // "close" follows and says all that matters
@@ -109,11 +111,11 @@ export class HttpConnection implements ExchangeOwner {
 
   // Requests
 
-  #onData(bytes: Buffer): void {
+  #onData(text: string): void {
     if (this.#isClosing || this.#isMuted()) return;
     // The time of a head runs from its first byte, that of the rest of a body from the last one.
     if (!this.#reader.isInHead) this.#since = this.#host.tick;
-    this.#reader.add(bytes.toString("latin1"));
+    this.#reader.add(text);
     this.#readOn();
   }
 
