@@ -62,6 +62,7 @@ export class RedisLink {
   ask<T>(send: (redis: Redis) => Promise<T>): Promise<T> {
     if (!this.#isUp) return Promise.reject(stateUnavailable("it is away"));
     this.#trips += 1;
+    this.#gather();
     return new Promise<T>((resolve, reject) => {
       let isAnswered = false;
       const giveUp = () => {
@@ -90,6 +91,7 @@ export class RedisLink {
   tell(send: (redis: Redis) => Promise<unknown>): void {
     if (!this.#isUp) return;
     this.#trips += 1;
+    this.#gather();
     send(this.#redis).catch(() => undefined);
   }
 
@@ -99,6 +101,17 @@ export class RedisLink {
     this.#redis.removeAllListeners("close");
     this.#redis.disconnect();
     this.#isUp = false;
+  }
+
+  /**
+   * Commands of one turn leave together: a write of its own costs as much as all else of a command. Where the connection is
+   * lost before, they fail with it, as all that is under way there.
+   */
+  #gather(): void {
+    const { stream } = this.#redis;
+    if (!stream || stream.writableCorked > 0) return;
+    stream.cork();
+    setImmediate(() => stream.uncork());
   }
 
   /** It answers in order: when it answers this, it has answered all that went before. */
