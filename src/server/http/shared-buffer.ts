@@ -15,7 +15,7 @@ let parts: Parts | undefined;
 
 /**
  * Reads of an accepted socket go into one buffer for all, and are handed over as latin1 text: Node would allocate 64 KB for
- * each, which was a twelfth of what a whole call costs. False where that cannot be: then they are "data", as ever.
+ * each, which was some 6 % of what a call costs. False where that cannot be: then they are "data", as ever.
  */
 export function readShared(socket: Socket, onText: (text: string) => void): boolean {
   const inner = socket as unknown as Inner;
