@@ -120,6 +120,8 @@ export const lostTask: Scenario = ({ world }) => {
       const call = callOf("modern.slow", { mark, ms: 60_000 }, { task: { ttl: 60_000 } });
       taskId = taskOf((await post(url, call, await open(url))).messages.at(-1)) ?? "";
       expect(taskId).not.toBe("");
+      // The task is told of before its server has heard of it.
+      await until(async () => (world.modernTimesOf(mark) > 0 ? true : undefined));
     },
     async run({ url }) {
       await expectEnd(url, taskId, await open(url));
