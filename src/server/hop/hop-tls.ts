@@ -11,6 +11,7 @@ import {
   type Server,
   type TLSSocket,
 } from "node:tls";
+import { readBuffer } from "../../providers/mcp/http/read-buffer.ts";
 
 // An external key is bound to a hash; with these both ends always agree on SHA-256.
 // No authority is trusted, nor are the usual ones loaded, which would be felt.
@@ -18,7 +19,6 @@ const TERMS: SecureContextOptions = { minVersion: "TLSv1.3", ciphers: "TLS_AES_1
 const HANDSHAKE_MS = 5_000;
 /** Streams may be silent for hours; a machine that has gone must be noticed all the same. */
 const PROBES = { noDelay: true, keepAlive: true, keepAliveInitialDelay: 10_000 } as const;
-const READ_BYTES = 64 * 1024;
 const MAX_IDENTITY = 128;
 
 /** Takes what a socket has read, one character per byte. */
@@ -32,7 +32,7 @@ export function createHopOpener(address: string, key: Buffer, identity: () => st
   if (target === undefined) return undefined;
   const secureContext = createSecureContext(TERMS);
   return function openHopSocket(reader) {
-    const buffer = Buffer.allocUnsafeSlow(READ_BYTES);
+    const buffer = readBuffer();
     const options = {
       secureContext,
       ...PROBES,

@@ -2,6 +2,7 @@ import type { Socket } from "node:net";
 import { connect as connectTcp, isIP } from "node:net";
 import type { ConnectionOptions } from "node:tls";
 import { connect as connectTls } from "node:tls";
+import { readBuffer } from "./read-buffer.ts";
 
 export type TlsOptions = Pick<ConnectionOptions, "ca" | "cert" | "key" | "rejectUnauthorized" | "servername">;
 
@@ -10,15 +11,7 @@ export type OpenedSocket = { socket: Socket; openEvent: "connect" | "secureConne
 /** Opens a socket and hands over what it reads as latin1 text. */
 export type SocketOpener = (reader: TextReader) => OpenedSocket;
 
-const READ_BYTES = 64 * 1024;
 const TCP_KEEP_ALIVE_MS = 30_000;
-
-/**
- * Reads go into one buffer for all sockets of the process: a read allocates nothing but its text, and writes to memory
- * that is in the cache already, however many servers there are. That is sound where libuv asks for the buffer, reads
- * and calls back in one go; on Windows a read is pending on its buffer, so there each socket has its own.
- */
-const SHARED = process.platform === "win32" ? undefined : Buffer.allocUnsafeSlow(READ_BYTES);
 
 /** Takes what a socket has read, as latin1 text. */
 export interface TextReader {
@@ -32,7 +25,7 @@ export function createSocketOpener(url: URL, tls: TlsOptions = {}): SocketOpener
   const port = url.port === "" ? (isTls ? 443 : 80) : Number(url.port);
 
   return function openSocket(reader) {
-    const buffer = SHARED ?? Buffer.allocUnsafeSlow(READ_BYTES);
+    const buffer = readBuffer();
     const options = {
       host,
       port,
