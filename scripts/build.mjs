@@ -5,23 +5,33 @@
  */
 import "./node24.mjs";
 import { createHash } from "node:crypto";
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { build } from "esbuild";
 
 const entry = "src/cli/main.ts";
 /** Packages in files of their own, because most starts do without them. */
-const BESIDE = ["kysely", "jose", "yaml"];
+const BESIDE = ["kysely", "jose", "oauth4webapi", "prom-client", "yaml"];
 /** Parts of Node that most starts do without, 5 ms together. The bundle asks for them where they are used. */
 const WHEN_USED = ["node:child_process", "node:dns/promises", "node:fs/promises", "node:tls", "node:zlib"];
 
-const shared = { bundle: true, platform: "node", format: "cjs", target: "node22", logLevel: "warning", write: false };
+const shared = {
+  bundle: true,
+  platform: "node",
+  format: "cjs",
+  target: "node22",
+  logLevel: "warning",
+  write: false,
+  metafile: true,
+};
 
 const program = await build({
   ...shared,
   entryPoints: [entry],
   outfile: "dist/main.js",
-  // Loaded from node_modules, and only where a config names a store. Of better-sqlite3 that is the machine code only.
-  external: ["pg", "ioredis"],
+  // Loaded from node_modules, and only where a config names a store. So is cel-js, by name, where a rule has an expression. These
+  // four are the package's dependencies; what is in the bundle is a dependency of its development. Never both: the JavaScript of
+  // better-sqlite3 in here would not fit the machine code of a newer one that is installed.
+  external: ["better-sqlite3", "pg", "ioredis"],
   plugins: [{ name: "beside", setup: ({ onResolve }) => onResolve({ filter: besideFilter() }, toFileBeside) }],
   sourcemap: "external",
   // As a module it runs; as a script, which has no `require`, it is the function that does. The inner brackets make V8 compile it at once.
@@ -50,6 +60,22 @@ const launcher = await readFile("scripts/launcher.cjs", "utf8");
 await put("dist/isthmus.js", launcher.replace("BUILD_DIGEST", digestOf(files)), 0o755);
 // Beside the program, so that a config can name it: `#:schema ./node_modules/isthmus/dist/isthmus.schema.json`.
 await put("dist/isthmus.schema.json", await readFile("docs/reference/isthmus.schema.json"));
+
+// What the bundle holds of others comes with their terms.
+await put("dist/licenses.txt", await collectLicenses([program, ...others]));
+
+/** The name, version and license of every package of which something is in the bundle. */
+async function collectLicenses(builds) {
+  const inputs = builds.flatMap(({ metafile }) => Object.keys(metafile.inputs));
+  const folders = inputs.map((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0]).filter(Boolean);
+  const texts = [...new Set(folders)].sort().map(async (folder) => {
+    const { name, version, license } = JSON.parse(await readFile(`${folder}/package.json`, "utf8"));
+    const file = (await readdir(folder)).find((entry) => /^licen[cs]e/i.test(entry));
+    const text = file === undefined ? "" : await readFile(`${folder}/${file}`, "utf8");
+    return `${name} ${version} (${license})\n\n${text.trim()}\n`;
+  });
+  return (await Promise.all(texts)).join(`\n${"-".repeat(80)}\n\n`);
+}
 
 function besideFilter() {
   return new RegExp(`^(${BESIDE.join("|")})$`);

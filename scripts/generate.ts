@@ -10,6 +10,7 @@ import { cliGenerator } from "./generators/cli.ts";
 import { configGenerator } from "./generators/config.ts";
 import { configJsonSchemaGenerator } from "./generators/config-json-schema.ts";
 import { errorsGenerator } from "./generators/errors.ts";
+import { metricsGenerator } from "./generators/metrics.ts";
 import { outagesGenerator } from "./generators/outages.ts";
 import { type Generator, NOTE, REFERENCE } from "./generators/page.ts";
 import { unmappedGenerator } from "./generators/unmapped/unmapped.ts";
@@ -22,6 +23,7 @@ const generators: readonly Generator[] = [
   cliGenerator,
   unmappedGenerator,
   outagesGenerator,
+  metricsGenerator,
 ];
 
 const pages = (await Promise.all(generators.map((generator) => generator.pages()))).flat();

@@ -1,8 +1,11 @@
 #!/usr/bin/env node
 // dist/isthmus.js, as `npm run build` copies it. Plain enough to load on any Node, so that an old one gets a sentence and
 // not a syntax error.
-if (Number.parseInt(process.versions.node, 10) < 22) {
-  process.stderr.write(`isthmus needs Node 22 or newer, this is ${process.versions.node}\n`);
+const [major, minor] = process.versions.node.split(".").map(Number);
+if (major < 22 || (major === 22 && minor < 12)) {
+  process.stderr.write(
+    `isthmus needs Node 22.12 or newer, this is ${process.versions.node}: install a newer one (https://nodejs.org), then start it again\n`,
+  );
   process.exit(1);
 }
 

@@ -31,7 +31,13 @@ function describeVerbs(command: Command, path: string): string[] {
         ...help.visibleArguments(verb).map((argument) => [argument.name(), argument.description]),
         ...help.visibleOptions(verb).map((option) => [option.flags, help.optionDescription(option)]),
       ].map(([term = "", meaning = ""]) => [`\`${term}\``, meaning]);
-      const blocks = [`## \`${name}\``, verb.description(), `\`${path} ${verb.name()} ${verb.usage()}\``];
+      const others = verb.aliases().map((alias) => `\`${alias}\``);
+      const blocks = [
+        `## \`${name}\``,
+        verb.description(),
+        others.length > 0 ? `Also called ${others.join(" and ")}.` : "",
+        `\`${path} ${verb.name()} ${verb.usage()}\``,
+      ];
       if (rows.length > 0) blocks.push(table(["argument or option", "meaning"], rows));
       return [...blocks.filter((block) => block !== ""), ...describeVerbs(verb, name)];
     });

@@ -1,6 +1,7 @@
 /**
  * The decision about a call once more, slow and obvious: every table is looked through from its most exact line to its least
- * exact one. Shares nothing with the real one but the types.
+ * exact one. Shares nothing with the real one but the types. What a tenant says is another such decision, in which nothing is denied
+ * that nobody has said anything about; the stricter of the two counts.
  */
 import type { Identity } from "../../src/contract/index.ts";
 import type { AccessPolicy, Binding, Exposure, Grant, Question, Rule } from "../../src/mechanisms/access/index.ts";
@@ -16,7 +17,52 @@ export type OracleCase = {
 
 export type OracleSays = { readonly effect: "allow" | "deny" | "confirm"; readonly source: string };
 
-export function oracle(asked: OracleCase): OracleSays {
+/** `sources`: those that may be named, because each of them would have been enough. */
+export function oracle(whole: OracleCase): Pick<OracleSays, "effect"> & { readonly sources: readonly string[] } {
+  const asked = whole.identity.namedBy === "tenant" ? withoutNamesOfTenant(whole) : whole;
+  const platform = byPlatform(asked);
+  const own = asked.policy.tenants.get(asked.identity.tenant);
+  const tenant = own && !asked.isBlocked ? byTenant({ ...asked, policy: { ...EMPTY, ...own } }) : undefined;
+  const said = [platform, ...(tenant ? [tenant] : [])];
+  const effect = (["deny", "confirm", "allow"] as const).find((one) => said.some((layer) => layer.effect === one));
+  if (effect === undefined) throw new Error("nobody has said anything");
+  return { effect, sources: said.filter((layer) => layer.effect === effect).map(({ source }) => source) };
+}
+
+const EMPTY: AccessPolicy = {
+  ...{ grants: [], bindings: [], exposures: [], scopes: [], rules: [], defaults: [] },
+  ...{ sandboxed: new Set<string>(), tenants: new Map() },
+};
+
+/** Whoever is called so by its tenant gets nothing by a name, unless the line says of which tenant it speaks. */
+function withoutNamesOfTenant(whole: OracleCase): OracleCase {
+  const keep = <Lines extends Pick<AccessPolicy, "grants" | "bindings">>(lines: Lines): Lines => ({
+    ...lines,
+    grants: lines.grants.filter(
+      ({ tenant, agent, permission }) => tenant !== "*" || agent === "*" || permission === "deny",
+    ),
+    bindings: lines.bindings.filter(({ tenant, target, allowed }) => {
+      const isForAll = target.pattern === "*" && target.type !== "group";
+      return tenant !== "*" || isForAll || !allowed;
+    }),
+  });
+  const tenants = new Map([...whole.policy.tenants].map(([id, own]) => [id, keep(own)]));
+  return { ...whole, policy: { ...keep(whole.policy), tenants } };
+}
+
+function byTenant(asked: OracleCase): OracleSays | undefined {
+  const { server, catalog } = asked.question;
+  const isOff = isServerOff(asked, server, true) || (catalog !== "" && isServerOff(asked, catalog, false));
+  if (isOff || isPrimitiveOff(asked)) return { effect: "deny", source: "exposure" };
+  const granted = byGrants(asked, "tool_grant") ?? byGrants(asked, "server_grant") ?? byBindings(asked);
+  if (granted) return granted;
+  const isNamed = asked.policy.defaults.some(
+    (line) => (line.server === "*" || line.server === server) && ofTenant(line.tenant, asked.identity),
+  );
+  return isNamed ? byDefault(asked) : undefined;
+}
+
+function byPlatform(asked: OracleCase): OracleSays {
   if (asked.isBlocked) return { effect: "deny", source: "block" };
   if (isServerOff(asked, asked.question.server, true)) return { effect: "deny", source: "exposure" };
   if (asked.question.catalog !== "" && isServerOff(asked, asked.question.catalog, false))

@@ -10,7 +10,14 @@ import {
   type Principal,
   payload,
 } from "../../src/contract/index.ts";
-import { type AnchorConfig, Anchors, Approvals, ApprovalWatch, Decider } from "../../src/mechanisms/approvals/index.ts";
+import {
+  type AnchorConfig,
+  Anchors,
+  Approvals,
+  ApprovalWatch,
+  Decider,
+  type FindOffered,
+} from "../../src/mechanisms/approvals/index.ts";
 import { MemoryApprovals } from "../../src/stores/memory/index.ts";
 import { ManualTime } from "./manual-time.ts";
 import { KeptLog, KeptMeter } from "./quiet.ts";
@@ -90,6 +97,9 @@ export class ApprovalRig {
   readonly trail = new KeptTrail((changes) => this.rows.write(changes));
   readonly watch = new ApprovalWatch({ rows: this.rows, timers: this.time, log: new KeptLog() });
   policyVersion = "1";
+  denialMs = 300_000;
+  isRevoked: (principal: Principal) => boolean = () => false;
+  offered: FindOffered = () => undefined;
   anchors: readonly AnchorConfig[] = [
     { type: "operator_signature", key: this.operator.anchor, holders: [], tenants: [] },
     { type: "policy_nonce", key: this.engine.anchor, issuer: "https://policy.example", holders: [], tenants: [] },
@@ -104,6 +114,8 @@ export class ApprovalRig {
     now: () => this.time.now(),
     policyVersion: () => this.policyVersion,
     ttlMs: () => 300_000,
+    denialMs: () => this.denialMs,
+    isRevoked: (principal) => this.isRevoked(principal),
   });
   readonly decider = new Decider({
     approvals: this.approvals,
@@ -112,17 +124,31 @@ export class ApprovalRig {
     meter: this.meter,
     anchors: () => new Anchors({ anchors: this.anchors, log: new KeptLog(), read: () => undefined }),
     gateway: () => this.rows.gateway(),
+    offered: (target, session) => this.offered(target, session),
     now: () => this.time.now(),
   });
 
-  request(args: string, more: { principal?: Principal; evidence?: Evidence; name?: string } = {}): Promise<Approval> {
+  request(
+    args: string,
+    more: {
+      principal?: Principal;
+      evidence?: Evidence;
+      name?: string;
+      tool?: string;
+      calledAs?: string;
+      requester?: string;
+    } = {},
+  ): Promise<Approval> {
     const name = more.name ?? "open";
     return this.approvals.request({
       principal: more.principal ?? person("agent"),
       target: { provider: "plant", kind: "tool", name },
-      tool: `plant.${name}`,
+      tool: more.tool ?? `plant.${name}`,
+      calledAs: more.calledAs,
+      requester: more.requester,
       input: payload(`{"name":"${name}","arguments":${args}}`),
       gate: { reason: "irreversible_mutable", evidence: more.evidence ?? "external_proof", capability: "{}" },
+      definition: "",
     });
   }
 

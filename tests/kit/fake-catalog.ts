@@ -3,8 +3,10 @@ import type {
   Catalog,
   Entry,
   ListedKind,
+  MadeCall,
   Payload,
   Primitive,
+  Principal,
   ProviderFacts,
   SessionRef,
   View,
@@ -100,8 +102,13 @@ export class FakeCatalog implements Catalog {
     return catalog !== "nowhere";
   }
 
-  view(): View {
+  view(_catalog?: string, _principal?: Principal): View {
     return this.current;
+  }
+
+  /** Unless a test says otherwise: whatever there is. */
+  tells(_catalog: string, _principal: Principal, _call: MadeCall): boolean {
+    return true;
   }
 
   async enter(): Promise<void> {

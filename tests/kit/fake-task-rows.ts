@@ -1,4 +1,4 @@
-import { GatewayError, type TaskRow, type TaskRows } from "../../src/contract/index.ts";
+import { GatewayError, type ListedTask, type TaskRow, type TaskRows } from "../../src/contract/index.ts";
 
 /** Rows of tasks as a test wants them: readable, and away when it says so. */
 export class FakeTaskRows implements TaskRows {
@@ -29,9 +29,19 @@ export class FakeTaskRows implements TaskRows {
     return this.rows.get(id);
   }
 
-  async of(principal: string): Promise<readonly TaskRow[]> {
+  async of(principal: string, limit: number, before = Number.POSITIVE_INFINITY): Promise<readonly ListedTask[]> {
     this.#check("get");
-    return [...this.rows.values()].filter((row) => row.principal === principal);
+    const all = [...this.rows.values()].map(({ result, ...row }, sequence) => ({ ...row, sequence }));
+    const own = all.filter((row) => row.principal === principal && row.sequence < before);
+    return own.reverse().slice(0, limit);
+  }
+
+  async trim(): Promise<void> {}
+
+  async trimOpen(principal: string, rows: number, stateStart: string): Promise<void> {
+    const own = [...this.rows.values()].filter((row) => row.principal === principal && !row.isOver);
+    const meant = own.filter(({ state }) => state.startsWith(stateStart)).reverse();
+    for (const { id } of meant.slice(rows)) this.rows.delete(id);
   }
 
   async drop(id: string): Promise<void> {

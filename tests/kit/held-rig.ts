@@ -9,8 +9,9 @@ import {
   payload,
   type Reader,
   type Run,
+  type Target,
 } from "../../src/contract/index.ts";
-import type { Gate } from "../../src/mechanisms/approvals/index.ts";
+import type { FindOffered, Gate, GateFacts } from "../../src/mechanisms/approvals/index.ts";
 import { approveStage } from "../../src/stages/index.ts";
 import { ApprovalRig, person } from "./approval-rig.ts";
 import { ScriptedProvider } from "./scripted-provider.ts";
@@ -42,19 +43,22 @@ export class HeldRig {
   kernel!: TestKernel;
   /** Where people decide; unset: nowhere. */
   pages: string | undefined;
+  /** Nobody reaches the gateway but its one client. */
+  isAlone = false;
+  proofTypes: GateFacts["proofTypes"] = ["operator_signature"];
   asksForVisits = true;
   /** What access says now of a call that it has let in. */
   refusal: (call: Call) => GatewayError | undefined = () => undefined;
 
   /** `evidence`: what the tool's own gate needs; unset: it has none. */
-  static async make(evidence?: Evidence): Promise<HeldRig> {
+  static async make(evidence?: Evidence, more: { readonly isTraced?: boolean } = {}): Promise<HeldRig> {
     const held = new HeldRig();
     const gate: Gate | undefined = evidence && {
       reason: "irreversible_mutable",
       evidence,
       capability: '{"mutable":true}',
     };
-    const stage = approveStage(held.options, gate && "plant.open", gate);
+    const stage = approveStage({ ...held.options, ...more }, gate && "plant.open", gate);
     const { time } = held.rig;
     held.kernel = await testKernel([held.provider], {
       stages: [() => stage],
@@ -62,6 +66,7 @@ export class HeldRig {
       timers: time,
       timeoutMs: 10_000,
     });
+    held.rig.offered = (target, session) => held.kernel.kernel.find(target, session);
     return held;
   }
 
@@ -70,13 +75,16 @@ export class HeldRig {
     const now = () => time.now();
     const facts = async () => ({
       gateway: await rows.gateway(),
-      proofTypes: ["operator_signature"] as const,
+      proofTypes: this.proofTypes,
       now: now(),
       pages: this.pages,
+      isAlone: this.isAlone,
     });
     const asksForVisits = () => this.asksForVisits;
     const refusal = (call: Call) => this.refusal(call);
-    const settings = { holdMs: () => 45_000, asksForVisits, facts, refusal };
+    const offered: FindOffered = (target, session) => this.rig.offered(target, session);
+    const dottedOf = ({ provider, name }: Target) => `${provider}.${name}`;
+    const settings = { holdMs: () => 45_000, asksForVisits, facts, refusal, offered, dottedOf };
     return { approvals, decider, watch, clock: time, timers: time, now, ...settings };
   }
 
@@ -94,7 +102,8 @@ export class HeldRig {
 
   async waiting(): Promise<Approval> {
     await settle();
-    const [found] = await this.rig.rows.list({ state: "waiting", limit: 1 });
+    const [newest] = await this.rig.rows.list({ state: "waiting", limit: 1 });
+    const found = newest && (await this.rig.rows.get(newest.id));
     if (!found) throw new Error("nothing waits");
     return found;
   }

@@ -11,6 +11,7 @@ import {
   type Principal,
   payload,
   type RefusedMessage,
+  type Slices,
 } from "../../src/contract/index.ts";
 import { createMcpFront, type FrontCluster, type McpFrontConfig, type McpPorts } from "../../src/fronts/mcp/index.ts";
 import { KeptTasks } from "../../src/mechanisms/runs/index.ts";
@@ -18,6 +19,7 @@ import { createSessions } from "../../src/mechanisms/sessions/index.ts";
 import { createSeal } from "../../src/mechanisms/vault/index.ts";
 import { HttpListener } from "../../src/server/http/index.ts";
 import { createSseDecoder, type SseEvent } from "../../src/wire/sse/index.ts";
+import { atOnce } from "./at-once.ts";
 import { FakeCatalog, FakeView, okProvider } from "./fake-catalog.ts";
 import { FakeRuns } from "./fake-runs.ts";
 import { ManualTime } from "./manual-time.ts";
@@ -123,6 +125,7 @@ export async function mcpRig(
     cluster?: FrontCluster;
     outbox?: { maxItems: number; maxBytes: number };
     mgp?: McpPorts["mgp"];
+    slices?: Slices;
     /** Who sends what; unset: the local user. */
     principal?: (request: HttpRequest) => Principal;
   } = {},
@@ -159,6 +162,7 @@ export async function mcpRig(
     timers,
     log,
     meter,
+    slices: options.slices ?? atOnce,
     keys,
     config,
     ...(cluster && { cluster }),

@@ -6,6 +6,7 @@ import type {
   Operation,
   OperationAnswer,
   Principal,
+  TokenRow,
 } from "../../src/contract/index.ts";
 import { LiveAccess } from "../../src/mechanisms/access/access.ts";
 import { LivePolicy } from "../../src/mechanisms/access/live-policy.ts";
@@ -24,8 +25,8 @@ export const ADMIN = who("ops", { role: "admin" });
 export const ACME = who("acme-ops", { role: "admin", tenant: "acme" });
 
 const PRIMITIVES: readonly OfferedPrimitive[] = [
-  { server: "files", kind: "tool", name: "read", dotted: "files.read", title: "Read a file" },
-  { server: "mail", kind: "tool", name: "send", dotted: "mail.send" },
+  { server: "files", kind: "tool", name: "read", dotted: "files.read", shown: "files.read", title: "Read a file" },
+  { server: "mail", kind: "tool", name: "send", dotted: "mail.send", shown: "mail.send" },
 ];
 
 /** The operations over a policy in memory, with what they put on record. */
@@ -44,6 +45,8 @@ export class PolicyRig {
   };
   readonly access: LiveAccess;
   readonly operations: readonly Operation[];
+  primitives = PRIMITIVES;
+  tokens: readonly TokenRow[] = [];
 
   /** `memory`: of another process, which tells this one nothing. */
   constructor(memory = new MemoryPolicy()) {
@@ -71,7 +74,12 @@ export class PolicyRig {
       now,
       dottedOf,
       targetOf: (dotted) => (dotted.startsWith("files.") ? { server: "files", name: dotted.slice(6) } : undefined),
-      primitives: () => PRIMITIVES,
+      hasServer: (id) => ["files", "mail", "away"].includes(id),
+      primitives: () => this.primitives,
+      tokens: {
+        list: async (limit, after = "", of) =>
+          this.tokens.filter(({ id: own, tenant }) => own > after && (of ?? tenant) === tenant).slice(0, limit),
+      },
     });
   }
 

@@ -10,6 +10,7 @@ import { createSeal } from "../../src/mechanisms/vault/index.ts";
 import { HttpListener } from "../../src/server/http/index.ts";
 import { ledgerStage } from "../../src/stages/ledger-stage.ts";
 import { createMemorySharedState } from "../../src/stores/memory/index.ts";
+import { atOnce } from "./at-once.ts";
 import { FakeTaskRows } from "./fake-task-rows.ts";
 import { ManualTime } from "./manual-time.ts";
 import { until } from "./mcp-rig.ts";
@@ -49,7 +50,7 @@ class CountedProvider extends ScriptedProvider {
   override async open(host: Host): Promise<void> {
     const { outlasts } = this.#shared;
     const tool = { ...toolNamed("echo"), ...(outlasts !== undefined && { outlasts }) };
-    host.offer("shared", [{ kind: "tool", primitives: [tool], extras: "" }]);
+    void host.offer("shared", [{ kind: "tool", primitives: [tool], extras: "" }]);
     host.state({ status: "ok", about: { capabilities: payload('{"tools":{}}') } });
   }
 }
@@ -69,7 +70,13 @@ export async function processRig(shared: SharedParts, id: string) {
       return rows.isUp;
     },
   };
-  const kernel = createKernel({ ...ports, sessions: noSessions, stages: [() => stage], durable: { records, member } });
+  const kernel = createKernel({
+    ...ports,
+    slices: atOnce,
+    sessions: noSessions,
+    stages: [() => stage],
+    durable: { records, member },
+  });
   kernel.mount(new CountedProvider(shared), { segment: "files", concurrency: 16, timeoutMs: 60_000 });
   await kernel.open(new AbortController().signal);
   const sessions = createSessions({ ...ports, shared: { state, member } });
@@ -77,6 +84,7 @@ export async function processRig(shared: SharedParts, id: string) {
   const self: { id: string; address: string } = { id, address: "" };
   const front = createMcpFront({
     ...ports,
+    slices: atOnce,
     catalog: kernel.catalog,
     runs: kernel.runs,
     sessions,

@@ -34,7 +34,7 @@ export class ScriptedProvider implements Provider {
 
   async open(host: Host): Promise<void> {
     this.host = host;
-    host.offer("shared", [{ kind: "tool", primitives: this.#tools.map((name) => toolNamed(name)), extras: "" }]);
+    void host.offer("shared", [{ kind: "tool", primitives: this.#tools.map((name) => toolNamed(name)), extras: "" }]);
     host.state({ status: "ok", about: { capabilities: payload('{"tools":{}}') } });
   }
 

@@ -1,6 +1,7 @@
 /** A catalog without a kernel around it: the test says what its providers offer. */
 import {
   type Access,
+  finish,
   jsonText,
   LOCAL,
   type Offer,
@@ -63,7 +64,7 @@ export class TestCatalog {
 
   /** Replaces what the server has. */
   offer(server: TestServer): void {
-    this.catalog.offer(this.#mounts.get(server.id) as Mount, "shared", offersOf(server));
+    finish(this.catalog.offer(this.#mounts.get(server.id) as Mount, "shared", offersOf(server)));
   }
 
   view(catalog = "", session?: SessionRef): View {

@@ -1,5 +1,6 @@
 import { type CallOrder, type Life, LOCAL, type Provider, payload } from "../../src/contract/index.ts";
 import { createKernel, type Kernel, type KernelOptions } from "../../src/kernel/index.ts";
+import { atOnce } from "./at-once.ts";
 import { ManualTime } from "./manual-time.ts";
 import { type Probe, probeStage } from "./probe-stage.ts";
 import { KeptLog, KeptMeter, noSessions } from "./quiet.ts";
@@ -28,6 +29,7 @@ export async function testKernel(
     log,
     meter,
     sessions: noSessions,
+    slices: atOnce,
     stages: [() => probeStage(probes)],
     ...options,
   });

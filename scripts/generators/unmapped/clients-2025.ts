@@ -157,7 +157,7 @@ export const from2025To2026: readonly Row[] = [
     ],
   },
   {
-    what: "A tool whose `x-mcp-header` is not valid",
+    what: "A tool whose `x-mcp-header` is not valid, or stands on more than 64 properties",
     gets: "the list without that tool",
     why: "the revision demands it of clients, and the gateway is the server's client",
     test: [`${PROVIDER}/headers.test.ts`, "are never made for tools with an annotation that is not valid"],

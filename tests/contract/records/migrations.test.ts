@@ -78,7 +78,7 @@ describe.each([
     await below.query(place, OLD_TASK);
     await below.query(place, OLD_DELIVERY);
     const { records, close } = await engine.open(place, () => NOW);
-    expect(await records.tasks.of("ann")).toMatchObject([{ id: "t1", expiresAt: NOW + 1 }]);
+    expect(await records.tasks.of("ann", 9)).toMatchObject([{ id: "t1", expiresAt: NOW + 1 }]);
     expect(await records.deliveries.take(NOW, 1, 1_000)).toMatchObject([{ id: "d1", attempts: 4, order: "o" }]);
     await close();
     const versions = await below.query(place, "select version, name from records_versions order by version");

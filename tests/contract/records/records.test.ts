@@ -99,6 +99,23 @@ describe.each([
       expect([await ids(), await records.blocks.version()]).toEqual([[], 3]);
     });
 
+    test("are told by what has changed since a version, each once, as it is now", async () => {
+      await records.write([put(block("a")), put(block("b"))]);
+      await records.write([put(block("a", { reason: "again" }))]);
+      await records.write([{ table: "blocks", type: "remove", id: "b" }]);
+      const again = block("a", { reason: "again" });
+      expect(await records.blocks.changes(2)).toEqual({ version: 4, blocks: [again], gone: ["b"] });
+      expect(await records.blocks.changes(4)).toEqual({ version: 4, blocks: [], gone: [] });
+      expect(await records.blocks.changes(5)).toBeUndefined();
+    });
+
+    test("tell nothing of what has changed where that is too long ago", async () => {
+      const many = Array.from({ length: 1_001 }, () => put(block("a")));
+      await records.write(many);
+      expect(await records.blocks.changes(0)).toBeUndefined();
+      expect(await records.blocks.changes(1)).toMatchObject({ version: 1_001, blocks: [block("a")] });
+    });
+
     test("that are over are forgotten", async () => {
       await records.write([put(block("a")), put(block("b", { until: NOW + 2_000 }))]);
       expect(await records.blocks.expire(NOW + 1_000)).toBe(1);
@@ -139,12 +156,40 @@ describe.each([
       expect(wins.filter(Boolean)).toHaveLength(1);
     });
 
-    test("lists a principal's that have not expired, oldest first", async () => {
+    test("lists a principal's that have not expired, newest first, in pages and without results", async () => {
       for (const id of ["z", "a", "m"]) await records.tasks.put(task({ id }));
       await records.tasks.put(task({ id: "old", expiresAt: NOW }));
       await records.tasks.put(task({ id: "other", principal: "bob" }));
-      await records.tasks.update(task({ id: "z", state: "touched" }));
-      expect((await records.tasks.of("ann")).map(({ id }) => id)).toEqual(["z", "a", "m"]);
+      await records.tasks.update(task({ id: "z", state: "touched", result: "long" }));
+      const page = await records.tasks.of("ann", 2);
+      const rest = await records.tasks.of("ann", 2, page.at(-1)?.sequence);
+      expect([page, rest].map((rows) => rows.map(({ id }) => id))).toEqual([["m", "a"], ["z"]]);
+      expect(rest[0]).not.toHaveProperty("result");
+      expect(await records.tasks.get("z")).toMatchObject({ state: "touched", result: "long" });
+    });
+
+    test("forgets the oldest of a principal's that are over, by number and by length, and no others", async () => {
+      await records.tasks.put(task({ id: "open" }));
+      await records.tasks.put(task({ id: "foreign", principal: "bob", isOver: true, result: "xxxxx" }));
+      for (const id of ["a", "b", "c", "d"]) await records.tasks.put(task({ id, isOver: true, result: "xxxxx" }));
+      const ids = async () => (await records.tasks.of("ann", 9)).map(({ id }) => id);
+      await records.tasks.trim("ann", { rows: 4, characters: 20 });
+      expect(await ids()).toEqual(["d", "c", "b", "a", "open"]);
+      await records.tasks.trim("ann", { rows: 3, characters: 20 });
+      expect(await ids()).toEqual(["d", "c", "b", "open"]);
+      await records.tasks.trim("ann", { rows: 3, characters: 14 });
+      expect(await ids()).toEqual(["d", "c", "open"]);
+      expect(await records.tasks.get("foreign")).toBeDefined();
+    });
+
+    test("forgets the oldest of a principal's that are not over and say the same of themselves, and no others", async () => {
+      await records.tasks.put(task({ id: "foreign", principal: "bob", state: '{"kind":"x"}' }));
+      await records.tasks.put(task({ id: "kept", state: '{"kind":"y"}' }));
+      await records.tasks.put(task({ id: "over", state: '{"kind":"x"}', isOver: true }));
+      for (const id of ["a", "b", "c"]) await records.tasks.put(task({ id, state: '{"kind":"x","id":"_%"}' }));
+      await records.tasks.trimOpen("ann", 2, '{"kind":"x"');
+      expect((await records.tasks.of("ann", 9)).map(({ id }) => id)).toEqual(["c", "b", "over", "kept"]);
+      expect(await records.tasks.get("foreign")).toBeDefined();
     });
 
     test("forgets what is dropped and what has expired", async () => {
@@ -158,7 +203,7 @@ describe.each([
       expect(await records.tasks.expire(NOW)).toBe(2);
       await records.tasks.drop("d");
       await records.tasks.drop("never there");
-      expect((await records.tasks.of("ann")).map(({ id }) => id)).toEqual(["c"]);
+      expect((await records.tasks.of("ann", 9)).map(({ id }) => id)).toEqual(["c"]);
       expect(await records.tasks.get("a")).toBeUndefined();
     });
 

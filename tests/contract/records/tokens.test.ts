@@ -13,6 +13,9 @@ const row = (id: string, change: Partial<TokenRow> = {}): TokenRow => ({
   role: "operator",
   createdAt: NOW,
   createdBy: "local",
+  makerNames: [{ id: "token:acme/root/1", user: "root", client: "", groups: ["a"], scopes: ["s"] }],
+  makers: ["user:acme/root", 'user:acme/"quoted"'],
+  namedBy: "tenant",
   expiresAt: NOW + 1_000,
   lastUsedAt: undefined,
   ...change,
@@ -57,6 +60,18 @@ describe.each([
     const ids = async (limit: number, after?: string) => (await tokens().list(limit, after)).map(({ id }) => id);
     expect(await ids(2)).toEqual(["B", "a"]);
     expect(await ids(10, "a")).toEqual(["b", "c"]);
+  });
+
+  test("are listed and counted for one tenant, without others' and, of those that count, without what is over", async () => {
+    const others = [add(row("b", { tenant: "globex" })), add(row("e", { tenant: "Acme", expiresAt: undefined }))];
+    const own = [add(row("a")), add(row("c", { expiresAt: undefined })), add(row("d", { expiresAt: NOW }))];
+    await store.records.write([...others, ...own]);
+    const ids = async (limit: number, after?: string) =>
+      (await tokens().list(limit, after, "acme")).map(({ id }) => id);
+    expect([await ids(2), await ids(2, "b"), await ids(2, "d")]).toEqual([["a", "c"], ["c", "d"], []]);
+    expect(await Promise.all(["acme", "globex", "none"].map((tenant) => tokens().count(tenant, NOW)))).toEqual([
+      2, 1, 0,
+    ]);
   });
 
   test("that are removed are gone, and removing one that is not there writes nothing", async () => {

@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
-import { postgresProgram } from "./programs.ts";
+import { pathOf } from "../../needs/need.ts";
+import { initdb, postgres } from "../../needs/programs.ts";
 import { greet, type ServerRecipe, startServer, type TestServer } from "./test-server.ts";
 
 export type PostgresOptions = {
@@ -14,7 +15,7 @@ export function startPostgres(options: PostgresOptions = {}): Promise<TestServer
 }
 
 export function postgresRecipe(options: PostgresOptions = {}): ServerRecipe {
-  const [initdb, postgres] = [postgresProgram("initdb"), postgresProgram("postgres")];
+  const [makeCluster, serve] = [pathOf(initdb), pathOf(postgres)];
   // It refuses to run as root; the package brings a user for it.
   const asUser = process.getuid?.() === 0 ? ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"] : [];
   const settings: Record<string, string> = {
@@ -33,14 +34,14 @@ export function postgresRecipe(options: PostgresOptions = {}): ServerRecipe {
     prepare(folder) {
       if (asUser.length > 0) execFileSync("chown", ["postgres", folder]);
       const [program, ...args] = run([
-        ...[initdb, "-D", join(folder, "data"), "-U", "test"],
+        ...[makeCluster, "-D", join(folder, "data"), "-U", "test"],
         ...["--auth=trust", "--no-sync", "-E", "UTF8", "--locale=C.UTF-8"],
       ]);
       execFileSync(program, args, { cwd: folder, stdio: ["ignore", "ignore", "pipe"] });
     },
     command: (folder, port) =>
       run([
-        ...[postgres, "-D", join(folder, "data"), "-p", String(port)],
+        ...[serve, "-D", join(folder, "data"), "-p", String(port)],
         ...Object.entries({ unix_socket_directories: folder, ...settings }).flatMap(([name, value]) => [
           "-c",
           `${name}=${value}`,

@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { redisProgram } from "./programs.ts";
+import { pathOf } from "../../needs/need.ts";
+import { redisServer } from "../../needs/programs.ts";
 import { greet, type ServerRecipe, startServer, type TestServer } from "./test-server.ts";
 
 export type RedisOptions = {
@@ -15,7 +16,7 @@ export function startRedis(options: RedisOptions = {}): Promise<TestServer> {
 }
 
 export function redisRecipe(options: RedisOptions = {}): ServerRecipe {
-  const program = redisProgram();
+  const program = pathOf(redisServer);
   const settings: Record<string, string> = {
     bind: "127.0.0.1",
     save: '""',

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Admission } from "../../../src/contract/index.ts";
+import type { Admission, KeptRoom } from "../../../src/contract/index.ts";
 import { fresh, joinMember, LONG_MS, SHORT_MS, type SharedStateRig, type StartRig } from "./shared-state-rig.ts";
 
 export function callsSuite(start: StartRig): void {
@@ -205,5 +205,92 @@ export function callsSuite(start: StartRig): void {
     await rig.here.calls.admit(named(key, { once: { key, digest: "d1", ttlMs: 1 } }));
     await rig.elapse(SHORT_MS);
     expect(await rig.there.calls.admit(named(key, { member: theirs }))).toMatchObject({ type: "running" });
+  });
+
+  /** Makes a named call of these rooms, and settles it with an answer of so many bytes. */
+  const keep = async (rooms: readonly KeptRoom[], bytes = 10, key = fresh("key")) => {
+    const first = named(key);
+    await rig.here.calls.admit(first);
+    const answer = "x".repeat(bytes);
+    const crowded = await rig.here.calls.settle({ call: first.call, once: { key, answer, ttlMs: LONG_MS, rooms } });
+    return { key, crowded };
+  };
+  const isKept = async (key: string) => {
+    const repeat = named(key, { member: theirs });
+    const { type } = await rig.there.calls.admit(repeat);
+    if (type === "open") await rig.there.calls.settle({ call: repeat.call, once: { key, ttlMs: LONG_MS } });
+    return type === "done";
+  };
+  const roomOf = (maxItems: number, maxBytes = 1_000_000): KeptRoom => ({ name: fresh("room"), maxItems, maxBytes });
+
+  test("answers of one room are kept up to a number, the oldest go first, and whoever settles hears of it", async () => {
+    const room = roomOf(2);
+    const other = await keep([roomOf(2)]);
+    const made = [await keep([room]), await keep([room]), await keep([room]), await keep([room])];
+    expect(made.map(({ crowded }) => crowded ?? [])).toEqual([[], [], [room], [room]]);
+    const kept = await Promise.all([...made, other].map(({ key }) => isKept(key)));
+    expect(kept).toEqual([false, false, true, true, true]);
+  });
+
+  test("answers of one room are kept up to so many bytes, with their keys", async () => {
+    const room = roomOf(100, 5_000);
+    const made: string[] = [];
+    for (let number = 0; number < 5; number++) made.push((await keep([room], 2_000)).key);
+    expect(await Promise.all(made.map(isKept))).toEqual([false, false, false, true, true]);
+    const { key } = await keep([room], 10);
+    expect(await Promise.all([...made.slice(-2), key].map(isKept))).toEqual([true, true, true]);
+  });
+
+  test("an answer that is forgotten in one room has left the others, too", async () => {
+    const all = roomOf(3);
+    const [ann, bob] = [roomOf(1), roomOf(10)];
+    const first = await keep([bob, all]);
+    const second = await keep([ann, all]);
+    const third = await keep([ann, all]);
+    // The second made room for the third: there is place for one more.
+    const fourth = await keep([bob, all]);
+    const keys = [first, second, third, fourth].map(({ key }) => key);
+    expect(await Promise.all(keys.map(isKept))).toEqual([true, false, true, true]);
+    const fifth = await keep([bob, all]);
+    expect(fifth.crowded).toEqual([all]);
+    expect(await isKept(first.key)).toBe(false);
+  });
+
+  test("a call that runs is never forgotten for others, however full its room is", async () => {
+    const room = roomOf(1);
+    const running = fresh("key");
+    const first = named(running);
+    await rig.here.calls.admit(first);
+    for (let number = 0; number < 3; number++) await keep([room]);
+    expect(await rig.there.calls.admit(named(running, { member: theirs }))).toMatchObject({ type: "running" });
+    await rig.here.calls.settle({
+      call: first.call,
+      once: { key: running, answer: "{}", ttlMs: LONG_MS, rooms: [room] },
+    });
+    expect(await isKept(running)).toBe(true);
+  });
+
+  test("an answer that is settled twice takes its place once", async () => {
+    const room = roomOf(2);
+    const { key } = await keep([room]);
+    const second = named(fresh("key"));
+    await rig.here.calls.admit(second);
+    const once = { key: second.once?.key ?? "", answer: "{}", ttlMs: LONG_MS, rooms: [room] };
+    for (let time = 0; time < 3; time++) await rig.here.calls.settle({ call: second.call, once });
+    expect([await isKept(key), await isKept(once.key)]).toEqual([true, true]);
+  });
+
+  test("answers whose time is over leave their rooms", async () => {
+    const room = roomOf(2);
+    for (let number = 0; number < 2; number++) {
+      const short = named(fresh("key"));
+      await rig.here.calls.admit(short);
+      const once = { key: short.once?.key ?? "", answer: "{}", ttlMs: SHORT_MS, rooms: [room] };
+      await rig.here.calls.settle({ call: short.call, once });
+    }
+    await rig.elapse(SHORT_MS * 2);
+    const later = [await keep([room]), await keep([room])];
+    expect(later.map(({ crowded }) => crowded ?? [])).toEqual([[], []]);
+    expect(await Promise.all(later.map(({ key }) => isKept(key)))).toEqual([true, true]);
   });
 }

@@ -1,5 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Admission, Admitted, Debit, SharedState, SlotClaim } from "../../../src/contract/index.ts";
+import {
+  type Admission,
+  type Admitted,
+  type Debit,
+  MAX_OWN_BUCKETS,
+  type SharedState,
+  type SlotClaim,
+} from "../../../src/contract/index.ts";
 import { fresh, joinMember, LONG_MS, SHORT_MS, type SharedStateRig, type StartRig } from "./shared-state-rig.ts";
 
 /** So slow that nothing comes back while a test runs, unless it lets the clock jump. */
@@ -99,6 +106,27 @@ export function limitsSuite(start: StartRig): void {
       await rig.jump(SLOW_PERIOD_MS * 10);
       const [{ key }] = debits as [Debit];
       expect(await admit({ debits })).toEqual({ type: "limited", of: "bucket", level: "user", key });
+    });
+
+    test("of what a tenant sets for itself only so much is remembered, and nothing else is forgotten for it", async () => {
+      const tenant = fresh("tenant");
+      const once = { capacity: 1, refill: 0, tenant };
+      const [platforms, others] = [bucket(once), bucket({ ...once, tenant: fresh("tenant"), isOwn: true })];
+      const [first, later] = [bucket({ ...once, isOwn: true }), bucket({ ...once, isOwn: true })];
+      for (const debit of [platforms, others, first])
+        expect(await admit({ debits: [debit] })).toEqual({ type: "open" });
+      await rig.jump(SHORT_MS);
+      for (let made = 0; made < MAX_OWN_BUCKETS - 1; made += 1_000) {
+        const debits = Array.from({ length: Math.min(1_000, MAX_OWN_BUCKETS - 1 - made) }, () =>
+          bucket({ ...once, isOwn: true }),
+        );
+        expect(await admit({ debits })).toEqual({ type: "open" });
+      }
+      expect(await admit({ debits: [first] })).toMatchObject({ type: "limited" });
+      expect(await admit({ debits: [later] })).toEqual({ type: "open" });
+      expect(await admit({ debits: [first] })).toEqual({ type: "open" });
+      for (const debit of [platforms, others, later])
+        expect(await admit({ debits: [debit] })).toMatchObject({ type: "limited" });
     });
 
     test("a call may cost more than one token, and leaves those that are too few for it", async () => {

@@ -1,8 +1,7 @@
 /** Everything that can be judged without starting the gateway. Arguments pick lanes: `npm run check -- types`. */
-import "./node24.mjs";
-import { runLanes } from "./lane.mjs";
+import { runLanes } from "./lane.ts";
 
-const lanes = [
+const lanes: readonly (readonly [string, string, ...string[]])[] = [
   ["lint", "biome", "ci", process.stdout.isTTY ? "--colors=force" : "--colors=off"],
   ["types", "tsc", "-p", "tsconfig.json"],
   ["dead-code", "knip"],
