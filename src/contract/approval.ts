@@ -1,3 +1,4 @@
+import type { AskedBy } from "./asked-by.ts";
 import type { Evidence } from "./decision.ts";
 import type { Principal } from "./principal.ts";
 
@@ -16,16 +17,20 @@ export type Approval = {
   readonly principal: string;
   readonly user: string;
   readonly client: string;
-  /** What is called: the server, its own name for the tool, and the name that the caller used. */
+  /** What is called: the server, its own name for the tool, and the one that rules have for it, which nobody renames. */
   readonly server: string;
   readonly name: string;
   readonly tool: string;
-  /** SHA-256 of the canonical arguments, of what is no tool or prompt of all params but `_meta`, as base64url. */
+  /** By what name, where that is another one; "" where it is not, or nobody knows. */
+  readonly calledAs: string;
+  /** SHA-256 of all params but the progress token in their canonical form, as base64url; of a call that has nothing but arguments, of these. */
   readonly digest: string;
   /** The params as they came, as an ordinary string: what is sent are always these. */
   readonly input: string;
-  /** What makes another call the same one. Of one key at most one is open. */
+  /** What makes another call the same question, whoever in its tenant asks. */
   readonly key: string;
+  /** Of what the tool said of itself when it was asked for; "" where it said nothing. */
+  readonly definition: string;
   /** The policy under which it was asked for: under another one it is worth nothing. */
   readonly policyVersion: string;
   /** Why it is asked for: `irreversible_mutable`, say. */
@@ -35,12 +40,45 @@ export type Approval = {
   readonly evidence: Evidence;
   readonly nonce: string;
   readonly createdAt: number;
+  /** Until when it is open; of one that was denied, until when that holds for the same call. */
   readonly expiresAt: number;
   readonly state: ApprovalState;
   /** Who has brought it into this state, and by which evidence; "" and "none" where it waits. */
   readonly decidedBy: string;
   readonly given: Evidence;
+  /** Whose word that is, by all that blocks are about; undefined: a signature, or nobody has decided. */
+  readonly decider: Principal | undefined;
 };
+
+/** `reason` of an approval, for people. */
+const REASONS: Readonly<Record<string, string>> = {
+  irreversible_mutable: "the tool says that what it does cannot be taken back",
+  undeclared: "the tool does not say whether what it does can be taken back",
+  confirmation_required: "the tool asks for somebody's confirmation",
+  rule: "a rule of the config or of an operator wants a yes",
+};
+
+/** Why a call waits, for people. */
+export function reasonText(reason: string): string {
+  return REASONS[reason] ?? reason;
+}
+
+/** Whose yes counts, for people. `hasKeys`: whether the gateway trusts a key that could sign one. */
+export function evidenceText(evidence: string, hasKeys: boolean): string {
+  const signed = hasKeys ? ", or a proof that is signed with a key which this gateway trusts" : "";
+  if (evidence === "external_proof") return "a proof, signed with a key that this gateway trusts";
+  if (evidence === "operator") return `the word of an operator${signed}`;
+  if (evidence === "session_user") return `the word of the user before the client or of an operator${signed}`;
+  return evidence;
+}
+
+/** What must be written so that somebody can give this evidence, for people. `program`: as it is called. */
+export function approverAdvice(evidence: string, program = "isthmus"): string {
+  const key = `"${program} operator init" prints the [[gate.anchors]] that trust your key`;
+  return evidence === "external_proof"
+    ? `${key}; or write evidence = "operator" under [gate]`
+    : `${key}; or set [auth] tokens = true`;
+}
 
 /** What stands in place of the params of an approval that is over: of them only the digest is kept. */
 export const NO_INPUT = "{}";
@@ -50,8 +88,15 @@ export function isOpen({ state }: Pick<Approval, "state">): boolean {
   return state === "waiting" || state === "approved";
 }
 
-export type ApprovalChange = { readonly table: "approval" } /** Missed where one of its key is open. */ & (
-  | { readonly type: "open"; readonly approval: Approval }
+/** People say it one at a time: calls that others ask for and end themselves do not push it out. */
+export function isLastingNo({ state, given }: Pick<Approval, "state" | "given">): boolean {
+  return state === "denied" && given !== "session_user";
+}
+
+export type ApprovalChange = {
+  readonly table: "approval";
+} /** Missed where one with its open key is open. `openKey`: unset, the key of the approval. */ & (
+  | { readonly type: "open"; readonly approval: Approval; readonly openKey?: string }
   /** Missed where it is in another state, or was asked for under another policy, or its time is over (or, to expire it, is not). With its end its input is gone. */
   | {
       readonly type: "move";
@@ -61,29 +106,60 @@ export type ApprovalChange = { readonly table: "approval" } /** Missed where one
       readonly now: number;
       readonly by: string;
       readonly given: Evidence;
+      readonly decider?: Principal | undefined;
       readonly policyVersion?: string;
+      /** Until when a no holds. */
+      readonly until?: number;
     }
 );
 
+/** Which approvals are meant; what is unset is not asked for. */
 export type ApprovalFilter = {
   readonly tenant?: string | undefined;
-  readonly state?: ApprovalState | undefined;
+  /** open: those that wait, and those that are approved. */
+  readonly state?: ApprovalState | "open" | undefined;
+  readonly user?: string | undefined;
+  readonly principal?: string | undefined;
+  /** How the id begins. */
+  readonly idStart?: string | undefined;
+};
+
+export type ApprovalPage = ApprovalFilter & {
+  /** With `idStart`, any so many. */
   readonly limit: number;
+  /** Callers take turns: the newest of each (of a user, else of a principal), then the second of each. Unset: the newest first, whoever asks. */
+  readonly inTurns?: boolean;
+};
+
+/** Of params, so many characters are in a list: many that are long would hold up everybody. */
+export const MAX_LISTED_INPUT = 4_096;
+
+/** As a list has it: its params are in it as far as they are not long. */
+export type ListedApproval = Omit<Approval, "input"> & {
+  /** The params, up to `MAX_LISTED_INPUT` characters. */
+  readonly beginning: string;
+  /** How many there are of all of them. */
+  readonly characters: number;
 };
 
 export interface ApprovalRows {
   get(id: string): Promise<Approval | undefined>;
   /** The states of those of these that there are: at most a few hundred. */
   states(ids: readonly string[]): Promise<ReadonlyMap<string, ApprovalState>>;
-  /** The one of this key that is open. */
-  find(key: string): Promise<Approval | undefined>;
-  /** Newest first. */
-  list(filter: ApprovalFilter): Promise<readonly Approval[]>;
-  /** How many of this principal's are open. */
-  count(principal: string): Promise<number>;
+  /** The one that was opened with this key, and is open. */
+  find(openKey: string): Promise<Approval | undefined>;
+  /** The one of this key that was denied to this one last, as `isAskedBy` has it, where that still holds. */
+  denied(key: string, by: AskedBy, now: number): Promise<Approval | undefined>;
+  /** The ids of those of this key that wait and that this one has asked for, as `isAskedBy` has it. */
+  waiting(key: string, by: AskedBy): Promise<readonly string[]>;
+  list(page: ApprovalPage): Promise<readonly ListedApproval[]>;
+  count(filter: ApprovalFilter): Promise<number>;
   /** Those that are open though their time is over. */
   overdue(now: number, limit: number): Promise<readonly Approval[]>;
-  /** Forgets those that ended before, and of all that ended those that came before the last `most`. */
+  /**
+   * Forgets those that ended before, and of all that ended those that came before the last `most`; but no call of an operator's no
+   * makes room for others.
+   */
   forget(before: number, most: number): Promise<void>;
   /** The id of this gateway, the same in all its processes: proofs are made out to it. */
   gateway(): Promise<string>;

@@ -54,6 +54,17 @@ export type LostAnswer = {
   readonly taskId?: string;
 };
 
+/** A caller was given the result of a task, or of a call whose stream it had lost, after it was asked for. */
+export type ResultReading = {
+  readonly principal: Principal;
+  readonly method: string;
+  readonly target: AuditEvent["target"];
+  readonly of: { readonly taskId: string } | { readonly callId: string };
+  /** Its provider had an error for an answer. */
+  readonly isFailure?: true;
+  readonly address?: string | undefined;
+};
+
 /** For whoever keeps no trail: changes are written all the same. */
 export function untracked(write: (changes: readonly Change[]) => Promise<boolean>): AuditTrail {
   return { note: () => undefined, commit: (_event, changes) => write(changes) };

@@ -28,10 +28,19 @@ export type BlockChange = { readonly table: "blocks" } & (
   | { readonly type: "remove"; readonly id: string }
 );
 
+/** What leads from one version to another: those that are as told, and those that are there no more. */
+export type BlocksChanged = {
+  readonly version: number;
+  readonly blocks: readonly Block[];
+  readonly gone: readonly string[];
+};
+
 /** Every process has all of them in memory. */
 export interface BlockRows {
   /** Those that are not over, oldest first, at most so many. */
   load(now: number, limit: number): Promise<{ readonly version: number; readonly blocks: readonly Block[] }>;
+  /** Undefined: that is not known any more, or is so much that all can be read as well. */
+  changes(since: number): Promise<BlocksChanged | undefined>;
   /** Cheap: asked every few seconds by each process, because a message about a block may be lost. */
   version(): Promise<number>;
   /** Forgets those that are over; resolves to how many. */

@@ -6,6 +6,9 @@ import type { Kind } from "./primitive.ts";
 import type { Principal } from "./principal.ts";
 import type { SessionRef } from "./session.ts";
 
+/** In `_meta`; over HTTP the header `Idempotency-Key` says the same. It is ours: no server gets to see it. */
+export const ONCE_KEY = "dev.isthmus/idempotencyKey";
+
 export type Target = { readonly provider: string; readonly kind: Kind; readonly name: string };
 
 export type Verb = "call" | "read" | "get" | "complete" | "subscribe" | "raw";
@@ -24,6 +27,8 @@ export type Origin = {
   readonly traceparent?: string;
   /** Of the client, where the operator wants it told. */
   readonly address?: string;
+  /** By which a gateway before us tells its callers apart; unset: it is none, or has not said. */
+  readonly requester?: string;
   /** Headers about arguments that we know nothing of, by their lower-case names: for a server of the same dialect. */
   readonly hints?: Readonly<Record<string, string>>;
 };
@@ -33,6 +38,8 @@ export interface Call {
   readonly target: Target;
   /** The template by which a URI was found that nobody lists: the call is judged by both. */
   readonly template?: Target;
+  /** As its entry has them: a URI that nobody lists is judged by each that it fits. */
+  readonly templates?: readonly Target[];
   readonly verb: Verb;
   readonly method: string;
   readonly input: Payload;
@@ -45,6 +52,8 @@ export interface Call {
   readonly parent?: string;
   /** Another call's run that this one speaks about: the task it polls, the question it answers. */
   readonly resumes?: string;
+  /** It wants the run that `resumes` names to end. */
+  readonly cancels?: true;
   /** What is known of the task that `resumes` names: its provider may have forgotten it with its last process. */
   readonly task?: TaskRecord;
   /** The caller's own name for this call, with its session where it has one: the call is made once under it. */
@@ -80,6 +89,21 @@ export interface StagedRun {
   onAnswers: ((answers: readonly Answer[]) => void) | undefined;
   /** Told before its caller is when the run ends without its stages, which may still hold what they know of it. */
   witness: { ending(error: GatewayError): void } | undefined;
+  /**
+   * Set from when the call is broken off, or goes on as a task of its provider: resolves when the provider is through with it,
+   * or was cut off. Whoever looks at it is to hold what the call has taken until then.
+   */
+  readonly lingering: Promise<void> | undefined;
+}
+
+/**
+ * Gives back what the call holds as long as its provider works on it: now, where its pipeline is through, or as soon as the
+ * provider lets go of a call that was broken off.
+ */
+export function onceLetGo({ run }: Call, giveBack: () => void): void {
+  const lingering = run?.lingering;
+  if (lingering !== undefined) void lingering.then(giveBack);
+  else giveBack();
 }
 
 /** The same call with another input. */
@@ -88,7 +112,10 @@ export function withInput(call: Call, input: Payload): Call {
 }
 
 /** The same call with something else about it. */
-export function changedCall(call: Call, changes: Partial<Pick<Call, "input" | "deadline" | "confirm">>): Call {
+export function changedCall(
+  call: Call,
+  changes: Partial<Pick<Call, "input" | "deadline" | "confirm" | "origin" | "principal">>,
+): Call {
   return {
     ...call,
     ...changes,
@@ -103,9 +130,14 @@ export type AskKind = "elicit" | "sample" | "roots" | "confirm" | "raw";
 /** A question to whoever made the call. `key` is unique within the run and is what the answer refers to. */
 export type Ask = { readonly key: string; readonly kind: AskKind; readonly method: string; readonly input: Payload };
 
+/** As many questions may wait for one client at once, of one call or of one provider: nobody answers more. */
+export const MAX_OPEN_ASKS = 64;
+
 export type Answer = { readonly key: string; readonly outcome: "result" | "fault"; readonly payload: Payload };
 
 export type CallState = "submitted" | "working" | "input-required" | "degraded" | "polling";
+
+export type TaskEnding = "completed" | "failed" | "cancelled";
 
 export type CallEvent =
   /**
@@ -128,7 +160,7 @@ export type CallEvent =
   | { readonly type: "notice"; readonly method: string; readonly payload: Payload; readonly key?: string }
   /**
    * fault: the provider's own error, verbatim. task: it goes on as a task that bears this call's id for `ttlMs`; `handle`
-   * is the provider's own name for it, by which it finds it again.
+   * is the provider's own name for it, by which it finds it again. `endsTask`: the task that this call was about is over, and how.
    */
   | {
       readonly type: "end";
@@ -136,14 +168,18 @@ export type CallEvent =
       readonly payload: Payload;
       readonly ttlMs?: number;
       readonly handle?: string;
+      readonly endsTask?: TaskEnding;
     }
   | { readonly type: "error"; readonly error: GatewayError };
 
 export type CallReply =
   | { readonly type: "answer"; readonly answers: readonly Answer[] }
   | { readonly type: "notice"; readonly method: string; readonly payload: Payload; readonly key?: string }
-  /** `payload`: the caller's own words, which a provider of the same dialect relays. */
-  | { readonly type: "cancel"; readonly reason?: string; readonly payload?: Payload };
+  /**
+   * `payload`: the caller's own words, which a provider of the same dialect relays. `holdMs`: so long it counts at most that the
+   * provider may still work on the call; unset: a few seconds.
+   */
+  | { readonly type: "cancel"; readonly reason?: string; readonly payload?: Payload; readonly holdMs?: number };
 
 /** Where a call's events go. */
 export interface Out {

@@ -4,6 +4,9 @@ const brand: unique symbol = Symbol.for("isthmus.error") as never;
 
 type ErrorRow = { retry: "never" | "later" | "caller"; message: string; cause: string; cure: string };
 
+/** In `_meta` of a result: the gateway's own error in the place of one. Nobody behind it may say this. */
+export const ERROR_KEY = "dev.isthmus/error";
+
 /**
  * Every way a call can fail. Adding a code is a public change: fronts must map it.
  * `retry`: never (the same call fails again), later (the same call may succeed after a while), caller (only the caller can judge).
@@ -38,8 +41,8 @@ export const ERROR_CODES = {
     retry: "later",
     message: "The gateway is at its limit for this caller.",
     cause:
-      "A queue, a slot count or a journal is full: the server is slower than its callers, or a reader stopped reading.",
-    cure: "Try again after a short wait; raise `concurrency` of the server if it can take more.",
+      "A queue, a slot count or a journal is full: the server is slower than its callers, or a reader stopped reading. Or there is no memory for more messages now.",
+    cure: "Try again after a short wait; raise `concurrency` of the server if it can take more, or give the gateway more memory.",
   },
   LIMITED: {
     retry: "later",
@@ -64,7 +67,8 @@ export const ERROR_CODES = {
   DEADLINE_PASSED: {
     retry: "caller",
     message: "The call ran out of time.",
-    cause: "The server did not answer before the call's deadline.",
+    cause:
+      "The server did not answer before the call's deadline, or had no free slot for it until then; the message says which.",
     cure: "Raise `timeout` of the server when the tool is slow by nature, or run it as a task.",
   },
   CANCELLED: {

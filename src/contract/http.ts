@@ -1,4 +1,5 @@
 /** One HTTP exchange as a front sees it. Text has one character per byte, in both directions. `server` owns the socket. */
+import type { HeldMessage } from "./byte-budget.ts";
 import type { Principal } from "./principal.ts";
 
 export interface HttpRequest {
@@ -20,6 +21,10 @@ export interface HttpRequest {
    * out when asked for; undefined once the request is answered or its client gone, and where a process asks for itself.
    */
   readonly clientAddress: string | undefined;
+  /** Its body, once that is here, as far as it counts among what the process holds: whoever goes on with it holds it, too. */
+  readonly held?: HeldMessage | undefined;
+  /** Nobody needs the body any more, though the answer may go on for long: it counts no longer. */
+  forgetBody?(): void;
   /** Tells the taker once, possibly before this returns; never when the client goes away or the answer ends first. */
   body(maxBytes: number, taker: BodyTaker): void;
   /** The body is not wanted. */
@@ -30,6 +35,8 @@ export interface HttpRequest {
 export type HttpPeer = {
   /** An IP address; of a proxy, where there is one. */
   readonly address: string;
+  /** At which address of ours it is connected; unset: the connection is gone. */
+  readonly reached?: { readonly address: string; readonly port: number };
   /** What it showed in the handshake of TLS; unset: nothing. */
   readonly certificate?: {
     /** It was issued by somebody who is trusted to, and is valid. Nothing else of it means anything otherwise. */

@@ -1,16 +1,25 @@
+export { namesType } from "./accept-header.ts";
 export {
   APPROVAL_STATES,
   type Approval,
   type ApprovalChange,
   type ApprovalFilter,
+  type ApprovalPage,
   type ApprovalRows,
   type ApprovalState,
+  approverAdvice,
   type ConfirmAnswer,
   type Confirmations,
   type ConfirmOrder,
+  evidenceText,
+  isLastingNo,
   isOpen,
+  type ListedApproval,
+  MAX_LISTED_INPUT,
   NO_INPUT,
+  reasonText,
 } from "./approval.ts";
+export { type AskedBy, isAskedBy, isMadeBy, isSameCaller } from "./asked-by.ts";
 export {
   type ActorType,
   type AuditEvent,
@@ -18,6 +27,7 @@ export {
   type AuditTrail,
   type AuditType,
   type LostAnswer,
+  type ResultReading,
   untracked,
 } from "./audit.ts";
 export type {
@@ -33,6 +43,7 @@ export type {
   OldBlock,
   UnindexedBlock,
 } from "./audit-rows.ts";
+export { bytesOfBase64Url } from "./base64url.ts";
 export { type BlobBytes, isBlobId } from "./blob-bytes.ts";
 export type {
   Block,
@@ -40,8 +51,17 @@ export type {
   BlockRows,
   BlockSubject,
   Blocks,
+  BlocksChanged,
   TokenRevoker,
 } from "./block.ts";
+export {
+  ByteBudget,
+  GatheredBytes,
+  HeldMessage,
+  type Holder,
+  holderOf,
+  SMALL_BYTES,
+} from "./byte-budget.ts";
 export {
   type Answer,
   type Ask,
@@ -51,36 +71,85 @@ export {
   type CallReply,
   changedCall,
   type Life,
+  MAX_OPEN_ASKS,
   type Next,
+  ONCE_KEY,
   type Origin,
   type Out,
+  onceLetGo,
   type Stage,
   type StagedRun,
   type Target,
+  type TaskEnding,
   type Timing,
   type Verb,
   withInput,
 } from "./call.ts";
 export type { Change, DeliveryChange, Policy, PolicyChange, PolicyEntry, PolicyRows } from "./change.ts";
 export { type Decision, EVIDENCE, type Evidence, isEnough } from "./decision.ts";
-export { callError, ERROR_CODES, type ErrorCode, GatewayError } from "./error.ts";
+export { callError, ERROR_CODES, ERROR_KEY, type ErrorCode, GatewayError } from "./error.ts";
 export type { EventFeed, FeedEvent, TrailFeed } from "./event-feed.ts";
 export { armFaultPoints, faultPoint } from "./fault-point.ts";
 export { FlightTable } from "./flight-table.ts";
-export { headerLine } from "./header-line.ts";
+export { GatheredText } from "./gathered-text.ts";
+export { headerLine, isFramingHeader, isHeaderName, isHeaderValue } from "./header-line.ts";
 export { HOME_HEADER, type Hop, type HopEnd } from "./hop.ts";
 export type { BodyTaker, HttpPeer, HttpRequest, HttpResponse } from "./http.ts";
-export { canonicalJson, digestJson } from "./json/canonical.ts";
-export { Members, membersAt } from "./json/members.ts";
+export { canonicalJson, digestJson, digestJsonOrText } from "./json/canonical.ts";
+export { MAX_ITEMS, MAX_MEMBERS, Members, membersAt } from "./json/members.ts";
+export { textsAt } from "./json/paths.ts";
 export { JsonFault, Scanner } from "./json/scanner.ts";
+export { SpecifiedNames } from "./json/spelling.ts";
 export { checkUtf8, copyText, decodeString, jsonText, stringOf, textOf, textOfBytes } from "./json/text.ts";
 export { refuseRepeatedKeys } from "./json/unique.ts";
+export { escapeInvisible } from "./json/visible.ts";
 export { type HeldCharges, type IsHeld, limitedError } from "./limited.ts";
-export { COUNTERS, type CounterName, GAUGES, type GaugeName, HISTOGRAMS, type HistogramName } from "./metrics.ts";
+export { LongLine, linesOf } from "./lines.ts";
+export { keptArguments, type MadeCall, madeCallOf } from "./made-call.ts";
+export {
+  CALL_METRICS,
+  COUNTERS,
+  type CounterName,
+  GAUGES,
+  type GaugeName,
+  HISTOGRAMS,
+  type HistogramName,
+  SERVER_GAUGES,
+  type ServerGaugeName,
+} from "./metrics.ts";
 export { matchesPattern, patternCovers, patternReaches } from "./name-pattern.ts";
-export { joinName, markName, type Naming, RESERVED_CATALOG_IDS, segmentOf, underscoreName } from "./names.ts";
+export {
+  hasSegment,
+  joinName,
+  markName,
+  type Naming,
+  RESERVED_CATALOG_IDS,
+  segmentOf,
+  underscoreName,
+} from "./names.ts";
 export type { Notice } from "./notice.ts";
-export type { Checked, Operation, OperationAnswer, OperationContext, Schema, SchemaProblem } from "./operation.ts";
+export {
+  type Checked,
+  isChange,
+  type Operation,
+  type OperationAnswer,
+  type OperationContext,
+  PROOF_WANTED,
+  type Schema,
+  type SchemaProblem,
+  WHOLE_WANTED,
+} from "./operation.ts";
+export {
+  contentDigest,
+  gatewayProof,
+  isSameProof,
+  makeNonce,
+  NONCE,
+  OPERATOR_PROOF_MS,
+  OPERATOR_PROOF_PATH,
+  operatorCredentials,
+  readOperatorCredentials,
+} from "./operator-proof.ts";
 export { type Frame, type Payload, payload, spliceText, unambiguousAt } from "./payload.ts";
 export type {
   Access,
@@ -89,6 +158,7 @@ export type {
   Catalog,
   Clock,
   Entry,
+  FoundTarget,
   Keys,
   Log,
   LogFields,
@@ -97,6 +167,7 @@ export type {
   ProviderFacts,
   Reach,
   Reader,
+  ReturnRefusal,
   Run,
   Runs,
   Sessions,
@@ -111,27 +182,36 @@ export type {
 export { LISTED_KINDS, type ListedKind, type Offer, type PinRemark, type Primitive, type Scope } from "./primitive.ts";
 export {
   ANONYMOUS,
+  type CallerNames,
+  canChange,
   DEFAULT_TENANT,
   hasRole,
   type Identity,
   identityOf,
+  isLocalUser,
   LOCAL,
   PEER,
   type Principal,
   ROLES,
   type Role,
+  sourceOf,
 } from "./principal.ts";
+export { makePrivateFile, replaceFile } from "./private-file.ts";
+export { makePrivateFolder, STATE_FOLDER } from "./private-folder.ts";
 export type { Departure, Host, Provider, ProviderState, ProviderStatus } from "./provider.ts";
 export type {
   BlobFacts,
   BlobRows,
   Delivery,
   DeliveryRows,
+  ListedTask,
   Records,
+  TaskBounds,
   TaskRow,
   TaskRows,
 } from "./records.ts";
 export type { NoteRefusal, RefusedMessage } from "./refused-message.ts";
+export { GATEWAY_NAME, MAX_REQUESTER, REQUESTER_KEY, requesterOf } from "./requester.ts";
 export type { SessionRef } from "./session.ts";
 export {
   type Admission,
@@ -142,12 +222,14 @@ export {
   type Counters,
   type Debit,
   type Entries,
+  type KeptRoom,
   LIMIT_LEVELS,
   type Limited,
   type LimitLevel,
   type LogBounds,
   type LogItem,
   type Logs,
+  MAX_OWN_BUCKETS,
   type Member,
   type Membership,
   type OpenCall,
@@ -156,8 +238,21 @@ export {
   type SharedState,
   type SlotClaim,
 } from "./shared-state.ts";
-export { isSeenBy, requirePlatform, tenantOf } from "./tenancy.ts";
-export type { TokenChange, TokenRow, TokenRows } from "./token.ts";
+export { type SharingCaller, sharingCallerOf } from "./sharing-caller.ts";
+export { copyString, shownText } from "./shown-text.ts";
+export { type Effort, finish, mapSteps, type Slices, type Steps } from "./steps.ts";
+export { isSeenBy, isTenantName, requirePlatform, tenantOf } from "./tenancy.ts";
+export {
+  eachToken,
+  makerName,
+  makersOf,
+  NAMED_BY,
+  type NamedBy,
+  namedByOf,
+  type TokenChange,
+  type TokenRow,
+  type TokenRows,
+} from "./token.ts";
 export { formatTraceparent, parseTraceparent } from "./trace-context.ts";
 export { Turns } from "./turns.ts";
 export { parseBytes, parseDurationMs } from "./units.ts";

@@ -21,6 +21,11 @@ export function joinName(segment: string, name: string): string {
   return segment === "" ? name : `${segment}.${name.replace(/[^A-Za-z0-9_-]/g, "_")}`;
 }
 
+/** Whether a name looks like one under a segment. */
+export function hasSegment(name: string): boolean {
+  return /^[A-Za-z0-9_-]{1,63}\./.test(name);
+}
+
 /**
  * A dotted name as underscore naming shows it: "." becomes "__", other characters that model APIs refuse become "_".
  * What is too long then ends in a mark, and so does what could be read as a name under another segment: which name it

@@ -27,9 +27,26 @@ export type Operation<Input = never, Output = unknown> = {
   readonly output?: Schema<Output>;
   /** It answers with `events`. */
   readonly isStream?: boolean;
+  /** False: as the gateway is set up now there is nothing that it could do, and nothing at its path. Absent: always true. */
+  readonly isOffered?: () => boolean;
   /** Throws GatewayError; whatever else it throws is a defect. */
   run(input: Input, context: OperationContext): Promise<OperationAnswer<Output>>;
 };
+
+/**
+ * Whether it changes what holds for callers: then it takes more than to be on the gateway's machine, where agents are, too.
+ * Decisions about calls have their own rules about who may make them.
+ */
+export function isChange({ id, method, role }: Pick<Operation, "id" | "method" | "role">): boolean {
+  return method !== "GET" && (role === "operator" || role === "admin") && !id.startsWith("approvals.");
+}
+
+/** What somebody is told who has shown nothing but that they are on the machine. */
+export const PROOF_WANTED =
+  'This changes the gateway, and everybody on this machine is the same local user. Show the token that "isthmus operator token" prints, as the command line does, or set up [auth].';
+
+/** What somebody is told whose token is for single endpoints. */
+export const WHOLE_WANTED = "This needs a token for the whole gateway; this one is for single endpoints.";
 
 export type OperationContext = {
   readonly principal: Principal;

@@ -1,4 +1,7 @@
+import type { HeldMessage } from "./byte-budget.ts";
 import type { Answer, Ask, Call, CallEvent, CallReply, Life, Target, Verb } from "./call.ts";
+import type { GatewayError } from "./error.ts";
+import type { MadeCall } from "./made-call.ts";
 import type { Notice } from "./notice.ts";
 import type { Payload } from "./payload.ts";
 import type { ListedKind, Primitive } from "./primitive.ts";
@@ -67,7 +70,12 @@ export interface Entry {
   readonly uris?: MappedUris | undefined;
   /** The template by which a URI was found that nobody lists. */
   readonly template?: Target | undefined;
+  /** Of a template, and of a URI that nobody lists: all templates of its provider, the same objects as long as it offers the same. */
+  readonly templates?: readonly Target[] | undefined;
 }
+
+/** What it takes to judge what was found: a URI that nobody lists is judged by each template that it fits, too. */
+export type FoundTarget = Pick<Entry, "target" | "template" | "templates">;
 
 /** URIs of one provider that another in the view has as well: they are shown with something before them. */
 export interface MappedUris {
@@ -92,6 +100,10 @@ export interface View {
    * `by`: who wants to call it. What they may not see is on record then.
    */
   resolve(kind: ListedKind, name: string, by?: Principal): Entry | undefined;
+  /** Whether the caller may be told what happens to what was resolved; absent: whatever it is. */
+  hears?(entry: Entry): boolean;
+  /** The same of a URI of a provider, by the provider's own name of it, listed or not. */
+  hearsOf?(provider: string, uri: string): boolean;
   /** A target for what has no primitive (an unknown method, a task): the provider itself. */
   raw(provider: string, method: string): Entry | undefined;
 }
@@ -120,7 +132,9 @@ export type ProviderFacts = {
 /** What one caller may reach. Equal keys reach the same, so that callers who may do the same share their views. */
 export interface Reach {
   readonly key: string;
-  reaches(entry: Entry, catalog: string): boolean;
+  reaches(entry: FoundTarget, catalog: string): boolean;
+  /** Whether its callers may be told what happens to it: they could use it as they are. */
+  hears(entry: FoundTarget, catalog: string): boolean;
   /** Whether anything of it can be reached. */
   reachesProvider(provider: string, catalog: string): boolean;
   /** Whether methods that nobody here knows may go to a provider; they cannot be judged. */
@@ -128,19 +142,30 @@ export interface Reach {
   /** What is not reached cannot be told from what is not there; otherwise it is found, and refused when it is called. */
   readonly conceals: boolean;
   /** Somebody wanted what is not reached. */
-  refused(entry: Entry, catalog: string, by: Principal): void;
+  refused(entry: FoundTarget, catalog: string, by: Principal): void;
 }
 
 /** Decides what callers see. Its decisions may change; whoever holds a view does not see that, so none is kept for long. */
 export interface Access {
   /** Undefined: everything there is. */
   reachOf(principal: Principal): Reach | undefined;
+  /** As `Catalog.tells`, whatever the catalog shows. */
+  tells(principal: Principal, call: MadeCall, catalog: string, asked?: "asked"): boolean;
 }
 
+/** Why somebody who comes back for a call may not make it, as they are known now; undefined: they may. */
+export type ReturnRefusal = (call: Call, by: Principal) => GatewayError | undefined;
+
 export interface Catalog {
-  has(catalog: string): boolean;
+  /** For a caller, where one is given: a catalog of which it may not know anything is not there. */
+  has(catalog: string, principal?: Principal): boolean;
   /** What this caller may see: in a session that has been entered, or of what everybody is offered. */
   view(catalog: string, principal: Principal, session?: SessionRef): View;
+  /**
+   * Whether this caller may be told here what has become of this call: it could make the call itself, if its provider offers
+   * it just now. `asked`: it wants to know of this one; what it may not know is on record then.
+   */
+  tells(catalog: string, principal: Principal, call: MadeCall, asked?: "asked"): boolean;
   /** Waits until what this session sees is ready: bounded, so that a slow server delays nobody for long. */
   enter(catalog: string, session?: SessionRef): Promise<void>;
   /** A client lists: providers that do not tell of changes may look whether there are any. Nobody waits for it. */
@@ -163,9 +188,12 @@ export type CallOrder = {
   readonly life: Life;
   readonly parent?: string;
   readonly resumes?: string;
+  readonly cancels?: true;
   readonly task?: TaskRecord;
   readonly once?: string;
   readonly mayDefer?: boolean;
+  /** The message that the input was cut from; unset: the input counts by itself. */
+  readonly held?: HeldMessage;
   /** Instead of the provider's own limit: for calls that wait by nature, such as the result of a task. */
   readonly timeoutMs?: number;
 };
@@ -204,10 +232,9 @@ export interface Run {
 }
 
 /** A call that goes on as a task of its provider. Its id is the id of the call that made it. */
-export type TaskRecord = {
+export type TaskRecord = MadeCall & {
   readonly id: string;
   readonly principal: Principal;
-  readonly target: Target;
   /** On the kernel's clock, in ms. */
   readonly expiresAt: number;
   /** The provider's own name for it; never shown to clients. */

@@ -38,7 +38,7 @@ export type Offer = {
   readonly pins?: ReadonlyMap<string, PinRemark>;
 };
 
-/** What is to be said about a primitive whose definition has changed. */
+/** What is to be said about a primitive whose definition has changed, or cannot be compared with anything. */
 export type PinRemark = {
   /** held: it is not shown and cannot be called until somebody accepts it. */
   readonly status: "changed" | "held";

@@ -3,13 +3,14 @@ import type { Notice } from "./notice.ts";
 import type { Payload } from "./payload.ts";
 import type { ListedKind, Offer, Scope } from "./primitive.ts";
 import type { SessionRef } from "./session.ts";
+import type { Effort } from "./steps.ts";
 
 export type ProviderStatus = "starting" | "ok" | "unreachable" | "auth_required" | "invalid";
 
 /** What a provider says about itself; lists and `/readyz` are honest because of it. */
 export type ProviderState = {
   readonly status: ProviderStatus;
-  /** Why it is not ok, safe to show. */
+  /** Why it is not ok, or what is left out of what it offers although it is; safe to show. */
   readonly message?: string;
   /** What it declared when it was opened: capabilities and instructions, as it wrote them. */
   readonly about?: { readonly capabilities: Payload; readonly instructions?: string };
@@ -20,8 +21,11 @@ export type Departure = "ended" | "moved";
 
 /** What the kernel does for a provider. */
 export interface Host {
-  /** Replaces what this provider offers to that scope, kind by kind. An empty list withdraws the scope. */
-  offer(scope: Scope, offers: readonly Offer[]): void;
+  /**
+   * Replaces what this provider offers to that scope, kind by kind. An empty list withdraws the scope. A promise where that
+   * takes a while; offers come into force in the order in which they are made. `effort`: what it takes is added to it.
+   */
+  offer(scope: Scope, offers: readonly Offer[], effort?: Effort): void | Promise<void>;
   notice(notice: Notice): void;
   /** Asks a client outside any call. Rejects with NOT_ALLOWED where there is no way to that client. */
   ask(session: SessionRef, ask: Ask, signal: AbortSignal): Promise<Answer>;

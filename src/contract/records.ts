@@ -21,6 +21,8 @@ export interface Records {
   readonly upstreamTokens: UpstreamTokenRows;
   /** All of them or none. False, and nothing is written: one that must find its row as it was did not. */
   write(changes: readonly Change[]): Promise<boolean>;
+  /** Resolves when everything that was written outlives a power cut, too. */
+  sync(): Promise<void>;
   readonly isUp: boolean;
   onHealth(listener: (isUp: boolean) => void): () => void;
   close(): Promise<void>;
@@ -34,16 +36,28 @@ export type TaskRow = {
   readonly member: string;
   readonly isOver: boolean;
   readonly state: string;
+  /** What came of it, of any length; unset: nothing yet. */
+  readonly result?: string;
   readonly expiresAt: number;
 };
+
+/** A task as it stands in a list: without its result. `sequence` tells the older of two. */
+export type ListedTask = Omit<TaskRow, "result"> & { readonly sequence: number };
+
+/** What is kept of those of one principal that are over. */
+export type TaskBounds = { readonly rows: number; readonly characters: number };
 
 export interface TaskRows {
   put(row: TaskRow): Promise<void>;
   /** Writes only where the row is still that member's and not over. False: it is not. */
   update(row: TaskRow): Promise<boolean>;
   get(id: string): Promise<TaskRow | undefined>;
-  /** Those that have not expired, oldest first. */
-  of(principal: string): Promise<readonly TaskRow[]>;
+  /** Those that have not expired, newest first: at most `limit`, older than `before` where it is given. */
+  of(principal: string, limit: number, before?: number): Promise<readonly ListedTask[]>;
+  /** Forgets the oldest of a principal's that are over, as far as there are more than this. */
+  trim(principal: string, bounds: TaskBounds): Promise<void>;
+  /** Forgets the oldest of a principal's that are not over and whose state begins so, as far as there are more than `rows`. */
+  trimOpen(principal: string, rows: number, stateStart: string): Promise<void>;
   drop(id: string): Promise<void>;
   /** Forgets what has expired; resolves to how many. */
   expire(now: number): Promise<number>;

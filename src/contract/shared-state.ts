@@ -131,7 +131,14 @@ export type Debit = {
   readonly ttlMs: number;
   /** Each session has its own: whoever opens another one has a full bucket, so that this one may be forgotten. Default false. */
   readonly isOfSession?: boolean;
+  /** A digest of the tenant whose callers it counts; unset: the platform's own people. */
+  readonly tenant?: string;
+  /** That tenant has set it for itself, and could take it away: of too many such ones, the longest unused are forgotten. Default false. */
+  readonly isOwn?: boolean;
 };
+
+/** So many buckets that a tenant has set for itself are remembered. */
+export const MAX_OWN_BUCKETS = 50_000;
 
 /** A place among so many that run at once. */
 export type SlotClaim = { readonly key: string; readonly level: LimitLevel; readonly max: number };
@@ -180,8 +187,17 @@ export type Settlement = {
   /** The places it held, which are those of `member`. */
   readonly slots?: readonly SlotClaim[] | undefined;
   /** `answer` absent: it is forgotten, and may be made again. */
-  readonly once?: { readonly key: string; readonly answer?: string; readonly ttlMs: number };
+  readonly once?: {
+    readonly key: string;
+    readonly answer?: string;
+    readonly ttlMs: number;
+    /** In which an answer takes place. Unset: in none. */
+    readonly rooms?: readonly KeptRoom[] | undefined;
+  };
 };
+
+/** So many answers are kept for somebody, with so many bytes of keys and answers; the oldest make room, never one that runs. */
+export type KeptRoom = { readonly name: string; readonly maxItems: number; readonly maxBytes: number };
 
 export type OpenCall = {
   readonly call: string;
@@ -193,7 +209,8 @@ export type OpenCall = {
 /** Calls that are open, and the answers of those that were named. The two trips of a call. */
 export interface CallLedger {
   admit(admission: Admission): Promise<Admitted>;
-  settle(settlement: Settlement): Promise<void>;
+  /** Resolves to the rooms that were full, so that older answers were forgotten. */
+  settle(settlement: Settlement): Promise<readonly KeptRoom[] | undefined>;
   /** The third trip of a call that was held: it takes now what it did not take when it was admitted. */
   charge(charge: Charge): Promise<Limited | undefined>;
   /** Where buckets and places are in this process, so that a decision needs no trip. Unset: other processes have them, too. */

@@ -2,6 +2,16 @@
 import { GatewayError } from "./error.ts";
 import { DEFAULT_TENANT, identityOf, type Principal } from "./principal.ts";
 
+const MAX_TENANT = 256;
+/** Controls, what is not seen, and what stands for several elsewhere. */
+const NO_TENANT = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}*]|^\p{Zs}|\p{Zs}$/u;
+
+/** Whether this names one tenant: never all of them, and none that people would take for the platform's own. */
+export function isTenantName(text: string): boolean {
+  if (text === "" || text.length > MAX_TENANT || NO_TENANT.test(text)) return false;
+  return text === DEFAULT_TENANT || text.normalize("NFKC").toLowerCase() !== DEFAULT_TENANT;
+}
+
 /** The one tenant that this caller may look into; undefined: all of them. */
 export function tenantOf(principal: Principal): string | undefined {
   const { tenant } = identityOf(principal);

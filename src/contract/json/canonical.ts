@@ -3,24 +3,45 @@
  * text, because 1.0 and 1 are not the same argument to every server.
  */
 import { createHash } from "node:crypto";
-import { MAX_JSON_DEPTH, Scanner } from "./scanner.ts";
+import { CountingScanner } from "./counting-scanner.ts";
+import { MAX_ITEMS, MAX_MEMBERS } from "./members.ts";
+import { JsonFault, MAX_JSON_DEPTH } from "./scanner.ts";
 import { decodeString } from "./text.ts";
 
-/** Takes text of one character per byte, gives an ordinary string. Throws JsonFault on what is not JSON. */
-export function canonicalJson(text: string): string {
-  const scanner = new Scanner(text);
+/**
+ * Takes text of one character per byte, gives an ordinary string. Throws JsonFault on what is not JSON, and where its objects have
+ * more than `maxKeys` together, or its lists more than `maxItems`: to write a million takes seconds.
+ */
+export function canonicalJson(
+  text: string,
+  maxKeys = Number.POSITIVE_INFINITY,
+  maxItems = Number.POSITIVE_INFINITY,
+): string {
+  const scanner = new CountingScanner(text, maxKeys, maxItems);
   scanner.space();
   const canonical = write(scanner, 0);
   scanner.end();
   return canonical;
 }
 
-/** SHA-256 of the canonical form, as base64url. */
+/** SHA-256 of the canonical form, as base64url. Throws JsonFault on what is not JSON, and on what has too many keys or items. */
 export function digestJson(text: string): string {
-  return createHash("sha256").update(canonicalJson(text), "utf8").digest("base64url");
+  return createHash("sha256")
+    .update(canonicalJson(text, MAX_MEMBERS, MAX_ITEMS), "utf8")
+    .digest("base64url");
 }
 
-function write(scanner: Scanner, depth: number): string {
+/** The same for every spelling; where that would take too long, or the text is no JSON, of the text as it is. */
+export function digestJsonOrText(text: string): string {
+  try {
+    return digestJson(text);
+  } catch (error) {
+    if (!(error instanceof JsonFault)) throw error;
+    return createHash("sha256").update(text, "latin1").digest("base64url");
+  }
+}
+
+function write(scanner: CountingScanner, depth: number): string {
   const open = scanner.text.charAt(scanner.at);
   if (open === "{") return writeObject(scanner, depth);
   if (open === "[") return writeArray(scanner, depth);
@@ -30,9 +51,10 @@ function write(scanner: Scanner, depth: number): string {
   return open === '"' ? JSON.stringify(decodeString(literal)) : literal;
 }
 
-function writeObject(scanner: Scanner, depth: number): string {
+function writeObject(scanner: CountingScanner, depth: number): string {
   const members: { key: string; value: string }[] = [];
   eachItem(scanner, depth, "}", () => {
+    scanner.countKey();
     const start = scanner.at;
     if (scanner.text.charAt(start) !== '"') scanner.fail("syntax", "expected a key");
     scanner.string();
@@ -48,14 +70,17 @@ function writeObject(scanner: Scanner, depth: number): string {
   return `{${members.map(({ key, value }) => `${JSON.stringify(key)}:${value}`).join(",")}}`;
 }
 
-function writeArray(scanner: Scanner, depth: number): string {
+function writeArray(scanner: CountingScanner, depth: number): string {
   const items: string[] = [];
-  eachItem(scanner, depth, "]", () => items.push(write(scanner, depth + 1)));
+  eachItem(scanner, depth, "]", () => {
+    scanner.countItem();
+    items.push(write(scanner, depth + 1));
+  });
   return `[${items.join(",")}]`;
 }
 
 /** Stands on the opening bracket; ends behind the closing one. */
-function eachItem(scanner: Scanner, depth: number, close: string, take: () => void): void {
+function eachItem(scanner: CountingScanner, depth: number, close: string, take: () => void): void {
   if (depth >= MAX_JSON_DEPTH) scanner.fail("depth", `nested deeper than ${MAX_JSON_DEPTH}`);
   scanner.at++;
   scanner.space();

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { findMember, membersAt } from "./members.ts";
+import { findMember, MAX_MEMBERS, membersAt } from "./members.ts";
 import { JsonFault, MAX_JSON_DEPTH, Scanner } from "./scanner.ts";
 import { checkUtf8, decodeString, jsonText, stringOf, textOf, textOfBytes } from "./text.ts";
 import { refuseRepeatedKeys } from "./unique.ts";
@@ -90,6 +90,14 @@ describe("members", () => {
   test("refuse a repeated key among very many in little time", () => {
     const many = Array.from({ length: 20_000 }, (_, n) => `"k${n}":0`).join(",");
     expect(() => membersAt(`{${many},"k7":1}`, 0)).toThrow(/repeated key/);
+  });
+
+  test("refuse more keys than anybody looks at, unless they are to be looked at", () => {
+    const object = (count: number) => `{${Array.from({ length: count }, (_, n) => `"k${n}":${n}`).join(",")}}`;
+    expect(membersAt(object(MAX_MEMBERS), 0)?.keys).toHaveLength(MAX_MEMBERS);
+    const tooMany = object(MAX_MEMBERS + 1);
+    expect(() => membersAt(tooMany, 0)).toThrow(expect.objectContaining({ reason: "members" }));
+    expect(membersAt(tooMany, 0, 1, Number.POSITIVE_INFINITY)?.textAt(MAX_MEMBERS)).toBe(`${MAX_MEMBERS}`);
   });
 });
 

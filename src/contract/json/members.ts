@@ -1,6 +1,11 @@
 import { JsonFault, Scanner } from "./scanner.ts";
 import { decodeString } from "./text.ts";
 
+/** Nothing that is read by its members has nearly as many; to look at a million of them takes seconds. */
+export const MAX_MEMBERS = 20_000;
+/** Of lists: there is nothing to sort, but a million of them take as long. */
+export const MAX_ITEMS = 50_000;
+
 /** Where the members of one object stand in its text. Keys are unique and unescaped: that is checked when it is made. */
 export class Members {
   readonly text: string;
@@ -8,17 +13,21 @@ export class Members {
   end = 0;
   readonly #keys: string[] = [];
   readonly #spans: number[] = [];
+  readonly #most: number;
   #seen: Set<string> | undefined;
 
-  constructor(text: string, start: number) {
+  constructor(text: string, start: number, most = MAX_MEMBERS) {
     this.text = text;
     this.start = start;
+    this.#most = most;
   }
 
-  /** Refuses what two readers could read differently: a repeated key, or one written with an escape. */
+  /** Refuses what two readers could read differently: a repeated key, or one written with an escape. And too many. */
   add(key: string, start: number, end: number, keyStart: number): void {
     if (key.includes("\\")) throw new JsonFault("escaped-key", keyStart, `escaped key at byte ${keyStart}`);
     if (this.#has(key)) throw new JsonFault("repeated-key", keyStart, `repeated key at byte ${keyStart}`);
+    if (this.#keys.length >= this.#most)
+      throw new JsonFault("members", keyStart, `more than ${this.#most} keys at byte ${keyStart}`);
     this.#keys.push(key);
     this.#spans.push(start, end, keyStart);
   }
@@ -44,7 +53,12 @@ export class Members {
   /** The value's text, or undefined. */
   textOf(key: string): string | undefined {
     const index = this.#keys.indexOf(key);
-    return index < 0 ? undefined : this.text.slice(this.#spans[index * 3], this.#spans[index * 3 + 1]);
+    return index < 0 ? undefined : this.textAt(index);
+  }
+
+  /** The value's text of the member that has this place in `keys`. */
+  textAt(index: number): string {
+    return this.text.slice(this.#spans[index * 3], this.#spans[index * 3 + 1]);
   }
 
   /** Whether this is the value's text. */
@@ -105,12 +119,12 @@ function withoutComma(text: string): string {
   return text.charAt(end - 1) === "," ? text.slice(0, end - 1) : text;
 }
 
-/** The members of the object that starts at `start`, or undefined when something else stands there. */
-export function membersAt(text: string, start: number, depth = 1): Members | undefined {
+/** The members of the object that starts at `start`, or undefined when something else stands there. Throws JsonFault. */
+export function membersAt(text: string, start: number, depth = 1, most = MAX_MEMBERS): Members | undefined {
   if (text.charCodeAt(start) !== 123) return undefined;
   const scanner = new Scanner(text);
   scanner.at = start;
-  const members = new Members(text, start);
+  const members = new Members(text, start, most);
   scanner.members(depth, (key, from, to, keyStart) => members.add(key, from, to, keyStart));
   members.end = scanner.at;
   return members;

@@ -18,7 +18,7 @@ export class JsonFault extends Error {
   }
 }
 
-export type JsonFaultReason = "syntax" | "depth" | "repeated-key" | "escaped-key" | "encoding";
+export type JsonFaultReason = "syntax" | "depth" | "repeated-key" | "escaped-key" | "members" | "encoding";
 
 export const MAX_JSON_DEPTH = 128;
 
@@ -34,11 +34,19 @@ const CLOSE_OBJECT = 125;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this looks for
 const CONTROL = /[\x00-\x1f]/;
 
+function isHex(text: string, at: number): boolean {
+  const code = text.charCodeAt(at);
+  return (code >= 48 && code <= 57) || (code >= 65 && code <= 70) || (code >= 97 && code <= 102);
+}
+
 /** Called for each member of an object: the key's text between its quotes, and where the value stands. */
 export type OnMember = (key: string, start: number, end: number, keyStart: number) => void;
 
-/** Asked before the value of `key` is walked: if it is an object, its own members go to the answer. */
-export type OnInner = (key: string, start: number) => OnMember | undefined;
+/** Asked before the value of `key` is walked: if it is an object, its own members go to the answer, which may ask the same again. */
+export type OnInner = (
+  key: string,
+  start: number,
+) => OnMember | { readonly member: OnMember; readonly inner: OnInner } | undefined;
 
 export class Scanner {
   readonly text: string;
@@ -127,7 +135,8 @@ export class Scanner {
   #escape(at: number): number {
     const { text } = this;
     const kind = text.charAt(at + 1);
-    if (kind === "u" && /^[0-9a-fA-F]{4}$/.test(text.slice(at + 2, at + 6))) return 6;
+    if (kind === "u" && isHex(text, at + 2) && isHex(text, at + 3) && isHex(text, at + 4) && isHex(text, at + 5))
+      return 6;
     if (kind !== "" && kind !== "u" && '"\\/bfnrt'.includes(kind)) return 2;
     this.at = at;
     return this.fail("syntax", "bad escape in a string");
@@ -204,7 +213,8 @@ export class Scanner {
       if (onMember) {
         const key = text.slice(keyStart + 1, keyEnd - 1);
         const inner = text.charCodeAt(start) === OPEN_OBJECT ? onInner?.(key, start) : undefined;
-        if (inner) this.members(depth + 1, inner);
+        if (typeof inner === "function") this.members(depth + 1, inner);
+        else if (inner) this.members(depth + 1, inner.member, inner.inner);
         else if (this.#isKnown(start)) this.at = start + this.#known.length;
         else this.value(depth + 1);
         onMember(key, start, this.at, keyStart);

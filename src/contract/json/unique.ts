@@ -1,16 +1,21 @@
-import { JsonFault, MAX_JSON_DEPTH, Scanner } from "./scanner.ts";
+import { CountingScanner } from "./counting-scanner.ts";
+import { JsonFault, MAX_JSON_DEPTH, type Scanner } from "./scanner.ts";
 
 /**
  * Refuses a repeated key at any depth, however it is spelled. Run before anything reads a value that is also sent on:
- * parsers differ in which of two equal keys they keep.
+ * parsers differ in which of two equal keys they keep. Refuses more keys and items of lists than these, too.
  */
-export function refuseRepeatedKeys(text: string): void {
-  const scanner = new Scanner(text);
+export function refuseRepeatedKeys(
+  text: string,
+  maxKeys = Number.POSITIVE_INFINITY,
+  maxItems = Number.POSITIVE_INFINITY,
+): void {
+  const scanner = new CountingScanner(text, maxKeys, maxItems);
   scanner.space();
   walk(scanner, 0);
 }
 
-function walk(scanner: Scanner, depth: number): void {
+function walk(scanner: CountingScanner, depth: number): void {
   const open = scanner.text.charAt(scanner.at);
   if (open !== "{" && open !== "[") {
     scanner.value(depth);
@@ -25,6 +30,7 @@ function walk(scanner: Scanner, depth: number): void {
   while (scanner.text.charAt(scanner.at) !== close) {
     if (!isFirst) expectChar(scanner, ",");
     if (open === "{") walkKey(scanner, seen);
+    else scanner.countItem();
     walk(scanner, depth + 1);
     scanner.space();
     isFirst = false;
@@ -32,7 +38,8 @@ function walk(scanner: Scanner, depth: number): void {
   scanner.at++;
 }
 
-function walkKey(scanner: Scanner, seen: Set<string>): void {
+function walkKey(scanner: CountingScanner, seen: Set<string>): void {
+  scanner.countKey();
   const start = scanner.at;
   if (scanner.text.charAt(start) !== '"') scanner.fail("syntax", "expected a key");
   scanner.string();
