@@ -11,11 +11,14 @@ import {
   type Payload,
   payload,
   Scanner,
+  SpecifiedNames,
   stringOf,
 } from "../../contract/index.ts";
+import { misspelledParam } from "../mcp/member-names.ts";
 
 export type Message = {
   readonly kind: "request" | "notification" | "response";
+  /** Without members that JSON-RPC does not have. */
   readonly text: string;
   /** The id's JSON text, exactly as it came; "" for a notification. */
   readonly id: string;
@@ -58,6 +61,8 @@ function remember(params: Members): void {
   if (otherMetas % OTHERS_BEFORE_CHANGE === 0) usualMeta = copyText(meta);
 }
 
+const FRAME = new SpecifiedNames(["jsonrpc", "id", "method", "params", "result", "error"]);
+
 /** Skims one message. Throws MessageFault. */
 export function skimMessage(text: string): Message {
   const scanner = new Scanner(text, usualMeta);
@@ -80,17 +85,40 @@ export function skimMessage(text: string): Message {
     );
     top.end = scanner.at;
     scanner.end();
+    if (!top.keys.every((key) => FRAME.has(key))) return skimFrame(top);
+    const message = classify(text, top, inner);
+    // Only now: what is usual is not looked at again.
+    if (params && !scanner.metKnown) remember(params);
+    return message;
   } catch (error) {
     throw messageFault(error, text);
   }
-  if (params && !scanner.metKnown) remember(params);
-  return classify(text, top, inner);
+}
+
+/** A message with further members: they are judged by nobody and do not go on, and none may be another spelling of ours. */
+function skimFrame(top: Members): Message {
+  const own: string[] = [];
+  for (const [index, key] of top.keys.entries()) {
+    const name = FRAME.misspelled(key);
+    if (name !== undefined) throw new MessageFault(-32600, otherSpelling(name), idOf(top));
+    if (FRAME.has(key)) own.push(`"${key}":${top.textAt(index)}`);
+  }
+  return skimMessage(`{${own.join(",")}}`);
+}
+
+function otherSpelling(name: string): string {
+  return `a key is another spelling of ${name}`;
+}
+
+function idOf(top: Members): string {
+  const id = top.textOf("id");
+  return id !== undefined && isId(id) ? id : "null";
 }
 
 function classify(text: string, top: Members, inner: Members | undefined): Message {
   const id = top.textOf("id");
   const refuse = (message: string): never => {
-    throw new MessageFault(-32600, message, id !== undefined && isId(id) ? id : "null");
+    throw new MessageFault(-32600, message, idOf(top));
   };
   if (top.textOf("jsonrpc") !== '"2.0"') refuse('jsonrpc must be "2.0"');
   const method = top.textOf("method");
@@ -101,7 +129,7 @@ function classify(text: string, top: Members, inner: Members | undefined): Messa
     if (id !== undefined && !isId(id)) refuse("id must be a string or a number");
     const params = top.spanOf("params");
     if (params && text.charCodeAt(params.start) !== 123) refuse("params must be an object");
-    if (hasTwins(top) || (params && inner && hasTwins(inner))) refuse("two keys differ only in their case");
+    if (params && inner) refuseSpellings(name, inner, refuse);
     const at = params ?? { start: top.end - 1, end: top.end - 1 };
     const body = payload(text.slice(at.start, at.end), frameOf(text, top, at));
     if (params && inner) inner.end = params.end;
@@ -124,6 +152,13 @@ function classify(text: string, top: Members, inner: Members | undefined): Messa
   const body = payload(text.slice(answer.start, answer.end), frameOf(text, top, answer));
   if (inner) inner.end = answer.end;
   return { kind: "response", text, id, method: "", body, members: inner, outcome: result ? "result" : "fault" };
+}
+
+/** What judges read by its name stands under no other name, and no two keys are one to a reader that does not mind case. */
+function refuseSpellings(method: string, params: Members, refuse: (message: string) => never): void {
+  const name = misspelledParam(method, params, usualMeta);
+  if (name !== undefined) refuse(otherSpelling(name));
+  if (hasTwins(params)) refuse("two keys differ only in their case");
 }
 
 // Keys in which there is nothing to fold.
@@ -181,7 +216,10 @@ function readableId(text: string): string {
   return ids.length === 1 && id !== undefined && isId(id) ? id : "null";
 }
 
-/** The texts of the messages in a batch. Throws MessageFault; an empty batch is one, too. */
+/** Whoever writes a batch decides how many messages are taken in one go. */
+const MAX_BATCH = 256;
+
+/** The texts of the messages in a batch, 256 at most. Throws MessageFault, as soon as there are more; an empty batch is one, too. */
 export function skimBatch(text: string): string[] {
   const scanner = new Scanner(text);
   const parts: string[] = [];
@@ -190,6 +228,7 @@ export function skimBatch(text: string): string[] {
     scanner.at++;
     scanner.space();
     while (text.charAt(scanner.at) !== "]") {
+      if (parts.length === MAX_BATCH) throw new MessageFault(-32600, `A batch may hold ${MAX_BATCH} messages at most`);
       const start = scanner.at;
       scanner.value(1);
       parts.push(text.slice(start, scanner.at));

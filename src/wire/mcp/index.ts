@@ -9,5 +9,6 @@ export {
   type ListRoute,
   LOG_LEVELS,
   RELATED_TASK,
+  ROOTS_CHANGED,
 } from "./model.ts";
-export { ASSUMED_REVISION, LATEST_REVISION, revisionOf, VERSIONS } from "./revisions.ts";
+export { ASSUMED_REVISION, isMethodOfProtocol, LATEST_REVISION, revisionOf, VERSIONS } from "./revisions.ts";

@@ -2,7 +2,7 @@
  * MCP as a table, the same for every revision: which method is which verb on which kind, and where its name stands.
  * A revision says which of these exist in it.
  */
-import type { AskKind, ListedKind, Payload, Verb } from "../../contract/index.ts";
+import { type AskKind, type ListedKind, type Payload, unambiguousAt, type Verb } from "../../contract/index.ts";
 
 /** A method that becomes a call on a primitive. `path`: where in params the primitive is named. */
 export type CallRoute = {
@@ -52,6 +52,9 @@ export const LIST_CHANGED: Readonly<Record<ListedKind, string>> = {
   prompt: "notifications/prompts/list_changed",
 };
 
+/** A client's word that its roots have changed. */
+export const ROOTS_CHANGED = "notifications/roots/list_changed";
+
 /** What a server may ask a client. */
 export const ASK_METHODS: Readonly<Record<string, AskKind>> = {
   "elicitation/create": "elicit",
@@ -66,7 +69,7 @@ export const RELATED_TASK = "io.modelcontextprotocol/related-task";
 
 /** Whether an error only says that pages must be opened before the call is made again. */
 export function asksForPages(error: Payload): boolean {
-  return error.at(["code"]) === "-32042";
+  return unambiguousAt(error, ["code"]) === "-32042";
 }
 
 /** From least to most severe. */

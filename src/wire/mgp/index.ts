@@ -1,2 +1,9 @@
 export { mgpError } from "./mgp-error.ts";
-export { answerMgp, MGP_EXTENSIONS, type MgpExtension, negotiate, withoutMgp } from "./negotiate.ts";
+export {
+  answerMgp,
+  isDialectWord,
+  MGP_EXTENSIONS,
+  type MgpExtension,
+  negotiate,
+  withoutDialects,
+} from "./negotiate.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { jsonText, payload } from "../../contract/index.ts";
-import { answerMgp, MGP_EXTENSIONS, negotiate, withoutMgp } from "./negotiate.ts";
+import { answerMgp, isDialectWord, MGP_EXTENSIONS, negotiate, withoutDialects } from "./negotiate.ts";
 
 const json = (value: unknown) => payload(jsonText(value));
 const declare = (extensions: unknown = ["access_control"], version: unknown = "0.3.0") => ({ version, extensions });
@@ -73,13 +73,30 @@ describe("answerMgp", () => {
   });
 });
 
-test("withoutMgp leaves out what a server declares of it, and what that would leave empty", () => {
+test("withoutDialects leaves out what a peer declares of them, and what that would leave empty", () => {
   const mgp = declare();
-  expect(withoutMgp(json({ mgp, experimental: { mgp }, extensions: { "dev.cloto/mgp": mgp } })).value()).toEqual({});
-  expect(withoutMgp(json({ tools: {}, experimental: { mgp, other: 1 } })).value()).toEqual({
+  expect(withoutDialects(json({ mgp, experimental: { mgp }, extensions: { "dev.cloto/mgp": mgp } })).value()).toEqual(
+    {},
+  );
+  expect(withoutDialects(json({ tools: {}, experimental: { mgp, other: 1 } })).value()).toEqual({
     tools: {},
     experimental: { other: 1 },
   });
+  expect(
+    withoutDialects(
+      json({ MGP: 1, mcpax: 1, experimental: { mcpax: {} }, extensions: { "org.example/mgp": 1 } }),
+    ).value(),
+  ).toEqual({});
+  const otherCases = { Experimental: { mgp }, EXTENSIONS: { "dev.cloto/mgp": mgp, other: 1 } };
+  expect(withoutDialects(json(otherCases)).value()).toEqual({ EXTENSIONS: { other: 1 } });
+  expect(withoutDialects(payload('{"\\u006dgp":{},"roots":{}}')).text).toBe('{"roots":{}}');
   const plain = json({ tools: {}, experimental: {} });
-  expect(withoutMgp(plain)).toBe(plain);
+  expect(withoutDialects(plain)).toBe(plain);
+});
+
+test("words of the dialects are known by how they begin, however they are written", () => {
+  for (const word of ["mgp/access/grant", "MGP/tools", "mcpax/register", "mgp", "notifications/mgp.audit", "mcpax.x"])
+    expect(isDialectWord(word), word).toBe(true);
+  for (const word of ["tools/call", "notifications/message", "mgpx/y", "x/mgp/y", "notifications/progress"])
+    expect(isDialectWord(word), word).toBe(false);
 });

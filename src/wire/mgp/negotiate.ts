@@ -40,20 +40,39 @@ export function answerMgp(told: Payload, capabilities: Payload, offered: readonl
   return [...answered].reduce((all, place) => all.splice(place, answer), told);
 }
 
-/** What a server behind us declares of MGP is between it and us. */
-export function withoutMgp(capabilities: Payload): Payload {
+/** What a peer declares of MGP or MCP-AX is between it and us: it goes no further. Throws JsonFault on a repeated key. */
+export function withoutDialects(capabilities: Payload): Payload {
   if (!MENTIONED.test(capabilities.text)) return capabilities;
-  return PLACES.reduce((all, place) => (all.at(place) === undefined ? all : withoutPlace(all, place)), capabilities);
+  const all = capabilities.value();
+  const places = keysIn(all).flatMap((key) => [
+    [key] as const,
+    ...(PARENT.test(key) ? keysIn(valueAt(all, [key])).map((inner) => [key, inner] as const) : []),
+  ]);
+  return places.filter((place) => DIALECT.test(place.at(-1) ?? "")).reduce(withoutPlace, capabilities);
 }
 
 /** Keys may be written with escapes. */
-const MENTIONED = /mgp"|\\/;
+const MENTIONED = /(mgp|mcpax)"|\\/i;
+const DIALECT = /^(.*[/.])?(mgp|mcpax)$/i;
+/** Some servers do not mind the case of a key. */
+const PARENT = /^(experimental|extensions)$/i;
 
-function withoutPlace(capabilities: Payload, place: Place): Payload {
+function keysIn(value: unknown): readonly string[] {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? Object.keys(value) : [];
+}
+
+function withoutPlace(capabilities: Payload, place: readonly [string, ...string[]]): Payload {
   const [parent] = place;
   const rest = capabilities.splice(place);
   return place.length > 1 && /^\{\s*\}$/.test(rest.at([parent]) ?? "") ? rest.splice([parent]) : rest;
 }
+
+/** Methods and notifications of MGP and MCP-AX are a hop's own: what we do not have of them, no server behind us has for us. */
+export function isDialectWord(method: string): boolean {
+  return DIALECT_WORD.test(method);
+}
+
+const DIALECT_WORD = /^(notifications\/)?(mgp|mcpax)([/.]|$)/i;
 
 function declarationOf(capabilities: Payload): Declaration | undefined {
   const known = DECLARED.get(capabilities);

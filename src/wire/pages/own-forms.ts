@@ -32,6 +32,12 @@ export function cookieLine(browser: string, url: string, { name, path, seconds }
   return headerLine("Set-Cookie", value);
 }
 
+/** The browser says that a page of another origin sent this; old ones say nothing. */
+export function isFromElsewhere({ headers }: Headed): boolean {
+  const site = headers["sec-fetch-site"];
+  return site !== undefined && site !== "same-origin";
+}
+
 /** Asked for by the very name that people are sent to. */
 export function isAskedAt({ headers: { host, origin } }: Headed, url: string): boolean {
   const own = new URL(url);

@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { bytesHeldAfter } from "../../../tests/kit/held-memory.ts";
+import { copyText } from "../../contract/index.ts";
 import type { SseEvent } from "./sse-decoder.ts";
 import { createSseDecoder } from "./sse-decoder.ts";
 
@@ -59,6 +61,13 @@ describe("createSseDecoder", () => {
     expect(decode(["id\ndata: x\n\n"])).toEqual([{ id: "", type: "message", data: "x" }]);
   });
 
+  test("gives an id of 1 KiB, and of a longer one only that it was there", () => {
+    const id = "i".repeat(1024);
+    expect(decode([`id: ${id}\ndata: x\n\n`], 5000)).toEqual([{ ...message("x"), id }]);
+    expect(decode([`id: ${id}i\ndata: x\n\n`], 5000)).toEqual([{ ...message("x"), id: "", isIdDropped: true }]);
+    expect(decode([`id: ${id}i\nid: a\n\n`], 5000)).toEqual([{ ...message(""), id: "a" }]);
+  });
+
   test("ignores an id with NUL and a retry that is not all digits", () => {
     expect(decode(["id: 4\u00002\nretry: 1s\nretry: -1\nretry:\ndata: x\n\n"])).toEqual([message("x")]);
   });
@@ -98,5 +107,28 @@ describe("createSseDecoder", () => {
     decoder.push("\n\n");
     expect(length).toBe(size);
     expect(performance.now() - start).toBeLessThan(2000); // quadratic would copy 32 GiB
+  });
+
+  const SHORT = 1024 * 1024;
+  test.each<[string, readonly string[]]>([
+    ["a line that comes byte by byte", ["data: ", ...Array<string>(SHORT).fill("x")]],
+    ["empty lines of data", Array<string>(SHORT / 1024).fill("data:\n".repeat(1024))],
+    [
+      "lines of data of a byte, each cut",
+      Array<string[]>(SHORT / 2)
+        .fill(["data:x", "\n"])
+        .flat(),
+    ],
+    [
+      "ids, types and data, each as long as may be",
+      ["id", "event", "data"].map((name) => copyText(`${name}:${"y".repeat(SHORT)}\n`)),
+    ],
+  ])("keeps little more than the bytes that came of an event that does not end: %s", async (_, pieces) => {
+    const decoder = createSseDecoder({ maxEventBytes: 2 * SHORT, onEvent: () => undefined });
+    const held = await bytesHeldAfter(() => {
+      for (const piece of pieces) decoder.push(piece.length > 1 ? copyText(piece) : piece);
+    });
+    expect(held).toBeLessThan(2.5 * SHORT);
+    decoder.push("\n\n");
   });
 });

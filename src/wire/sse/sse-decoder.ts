@@ -2,8 +2,15 @@
  * Incremental decoder of text/event-stream over latin1 text (one character per byte).
  * Knows nothing of what the data means; an event cut off by the end of the stream is dropped, as the standard asks.
  */
+import { copyText, GatheredText } from "../../contract/index.ts";
 
-export type SseEvent = { id?: string; type: string; data: string; retry?: number };
+/** `isIdDropped`: it had an id of more than 1 KiB, which is not given. As after an empty one, there is nothing to go on from. */
+export type SseEvent = { id?: string; isIdDropped?: true; type: string; data: string; retry?: number };
+
+/** Ids are kept for as long as the stream may be taken up again, and sent back for that. */
+export const MAX_EVENT_ID = 1024;
+/** No type that means anything is as long. */
+const MAX_TYPE = 1024;
 
 export type SseDecoderOptions = {
   /** Bound on the data of one event and on one line, in bytes. */
@@ -15,6 +22,8 @@ export type SseDecoderOptions = {
 export interface SseDecoder {
   /** Takes the next piece of the stream. Throws when an event is larger than the bound; the stream is then unusable. */
   push(text: string): void;
+  /** What is here of an event that is not whole. */
+  readonly restBytes: number;
 }
 
 const BOM = "\u00ef\u00bb\u00bf"; // the three UTF-8 bytes, as latin1 text
@@ -27,10 +36,12 @@ export function createSseDecoder(options: SseDecoderOptions): SseDecoder {
   const { maxEventBytes, onEvent } = options;
   let bomSeen: string | undefined = ""; // what came of a possible BOM; undefined once that is decided
   let lastWasCr = false;
-  let rest = ""; // a line not yet ended; only ever appended to, so a long line stays linear
+  const rest = new GatheredText(); // a line not yet ended
   let id: string | undefined;
+  let isIdDropped = false;
   let type = "";
-  let data: string | undefined;
+  const data = new GatheredText();
+  let hasData = false;
   let retry: number | undefined;
 
   function checkBound(bytes: number): void {
@@ -38,11 +49,13 @@ export function createSseDecoder(options: SseDecoderOptions): SseDecoder {
   }
 
   function dispatch(): void {
-    if (data !== undefined || id !== undefined || retry !== undefined) {
-      const event: SseEvent = { type: type === "" ? "message" : type, data: data ?? "" };
+    if (hasData || id !== undefined || retry !== undefined) {
+      const event: SseEvent = { type: type === "" ? "message" : type, data: data.take() };
       if (id !== undefined) event.id = id;
+      if (isIdDropped) event.isIdDropped = true;
       if (retry !== undefined) event.retry = retry;
-      id = data = retry = undefined;
+      id = retry = undefined;
+      hasData = isIdDropped = false;
       type = "";
       onEvent(event);
     } else {
@@ -56,11 +69,15 @@ export function createSseDecoder(options: SseDecoderOptions): SseDecoder {
     const field = colon === -1 ? line : line.slice(0, colon);
     const value = colon === -1 ? "" : line.slice(line.charCodeAt(colon + 1) === SPACE ? colon + 2 : colon + 1);
     if (field === "data") {
-      checkBound((data === undefined ? 0 : data.length + 1) + value.length);
-      data = data === undefined ? value : `${data}\n${value}`;
-    } else if (field === "event") type = value;
-    else if (field === "id" && !value.includes("\0")) id = value;
-    else if (field === "retry" && /^\d{1,15}$/.test(value)) retry = Number(value);
+      checkBound((hasData ? data.length + 1 : 0) + value.length);
+      if (hasData) data.add("\n");
+      if (value !== "") data.add(value);
+      hasData = true;
+    } else if (field === "event") type = value.length > MAX_TYPE ? copyText(value.slice(0, MAX_TYPE)) : value;
+    else if (field === "id" && !value.includes("\0")) {
+      isIdDropped = value.length > MAX_EVENT_ID;
+      id = isIdDropped ? "" : copyText(value);
+    } else if (field === "retry" && /^\d{1,15}$/.test(value)) retry = Number(value);
   }
 
   /** Takes whole events in the one form nearly every server writes; returns where it stopped. */
@@ -95,21 +112,22 @@ export function createSseDecoder(options: SseDecoderOptions): SseDecoder {
   }
 
   return {
+    get restBytes() {
+      return rest.length + data.length;
+    },
     push(chunk) {
       const text = withLineFeeds(bomSeen === undefined ? chunk : withoutBom(chunk, bomSeen));
-      const isBetweenEvents =
-        rest === "" && type === "" && data === undefined && id === undefined && retry === undefined;
+      const isBetweenEvents = rest.length === 0 && type === "" && !hasData && id === undefined && retry === undefined;
       let at = isBetweenEvents ? takeCommonEvents(text) : 0;
       for (let end = text.indexOf("\n", at); end !== -1; end = text.indexOf("\n", at)) {
-        const line = rest + text.slice(at, end);
+        const line = rest.add(text.slice(at, end)).take();
         checkBound(line.length - LONGEST_DATA_FIELD);
-        rest = "";
         at = end + 1;
         if (line === "") dispatch();
         else takeLine(line);
       }
-      if (at < text.length) rest += text.slice(at);
-      checkBound(rest.length + (data?.length ?? 0) - LONGEST_DATA_FIELD);
+      if (at < text.length) rest.add(text.slice(at));
+      checkBound(rest.length + data.length - LONGEST_DATA_FIELD);
     },
   };
 }

@@ -32,8 +32,12 @@ export const NAMED_METHODS: ReadonlyMap<string, string> = new Map([
 /** A property of an input schema whose argument is also sent as a header. */
 export type ParamHeader = { readonly name: string; readonly path: readonly string[]; readonly type: string };
 
+/** Of one tool. Each becomes a header of every call, and servers and proxies take about a hundred of those. */
+export const MAX_PARAM_HEADERS = 64;
+
 /**
- * The annotated properties of an input schema. Undefined: an annotation is not valid, and such a tool must not be shown.
+ * The annotated properties of an input schema. Undefined: an annotation is not valid, or there are more than
+ * `MAX_PARAM_HEADERS`, and such a tool must not be shown.
  * Only a chain of `properties` is followed, and only strings, integers and booleans may be annotated.
  */
 export function paramHeaders(schema: unknown): readonly ParamHeader[] | undefined {
@@ -47,7 +51,8 @@ function collect(schema: unknown, path: readonly string[], found: ParamHeader[])
     const { "x-mcp-header": name, type } = asRecord(property);
     if (name !== undefined) {
       const isValid = typeof name === "string" && /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,128}$/.test(name);
-      if (!isValid || !["string", "integer", "boolean"].includes(String(type))) return false;
+      if (found.length === MAX_PARAM_HEADERS || !isValid || !["string", "integer", "boolean"].includes(String(type)))
+        return false;
       found.push({ name, path: [...path, key], type: String(type) });
     }
     if (!collect(property, [...path, key], found)) return false;

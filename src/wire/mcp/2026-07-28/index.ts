@@ -8,5 +8,13 @@ export {
   stripEnvelope,
   TASKS_EXTENSION,
 } from "./envelope.ts";
-export { decodeHeader, encodeHeader, NAMED_METHODS, type ParamHeader, paramHeaders, paramText } from "./headers.ts";
+export {
+  decodeHeader,
+  encodeHeader,
+  MAX_PARAM_HEADERS,
+  NAMED_METHODS,
+  type ParamHeader,
+  paramHeaders,
+  paramText,
+} from "./headers.ts";
 export { revision20260728 } from "./revision.ts";

@@ -23,6 +23,19 @@ describe("olderContent", () => {
     expect(text).not.toContain("AAAA");
   });
 
+  test("leaves elements beside each other that stay in one piece, with the blanks between them", () => {
+    const many = '1 , {} ,\t"x", {"type" : "text"} ,{"type":"resource\\u005flinks"}';
+    const older = olderContent("tools/call", utf8(`{"content":[ ${many} , ${LINK} , ${many} ]}`), "2025-03-26");
+    const link = '{"type":"text","text":"Größe: file:///ü\\nall of it"}';
+    expect(stringOf(older.text)).toBe(`{"content":[${many},${link},${many}]}`);
+  });
+
+  test("knows a type that is written with escapes beside one that is not", () => {
+    const escaped = LINK.replace("resource_link", "resource\\u005flink");
+    const older = olderContent("tools/call", utf8(`{"content":[${escaped},${LINK}]}`), "2025-03-26");
+    expect(older.value()).toEqual({ content: [LINK_AS_TEXT, LINK_AS_TEXT] });
+  });
+
   test.each([
     ["2024-11-05", ["text", "text"]],
     ["2025-03-26", ["text", "audio"]],

@@ -32,28 +32,48 @@ function olderMessage(message: string, unknown: readonly string[]): string {
 function changed(body: Payload, key: string, change: (element: string) => string): Payload {
   const list = body.at([key]);
   if (list === undefined || !list.startsWith("[")) return body;
-  const before = elementsOf(list);
-  const after = before.map(change);
-  return after.every((text, index) => text === before[index]) ? body : body.splice([key], `[${after.join(",")}]`);
+  const pieces = changedPieces(list, change);
+  return pieces ? body.splice([key], `[${pieces.join(",")}]`) : body;
 }
 
-/** The texts of a list's elements. */
-function elementsOf(list: string): string[] {
+/** Shorter ones say of no type that they have it. */
+const MIN_ELEMENT = '{"type":"audio"}'.length;
+
+/**
+ * The elements of a list; those beside each other that stay as they are, in one piece: there may be millions. Undefined: all stay.
+ */
+function changedPieces(list: string, change: (element: string) => string): readonly string[] | undefined {
   const scanner = new Scanner(list);
-  const elements: string[] = [];
+  const pieces: string[] = [];
+  let [isChanged, same, sameEnd] = [false, -1, -1];
+  const endSame = () => {
+    if (same >= 0) pieces.push(list.slice(same, sameEnd));
+    same = -1;
+  };
   do {
     scanner.at++;
     scanner.space();
     const start = scanner.at;
     if (list.charAt(start) === "]") break;
     scanner.value(1);
-    elements.push(list.slice(start, scanner.at));
+    const before = scanner.at - start < MIN_ELEMENT ? "" : list.slice(start, scanner.at);
+    const after = before.startsWith("{") ? change(before) : before;
+    if (after === before) {
+      if (same < 0) same = start;
+      sameEnd = scanner.at;
+    } else {
+      isChanged = true;
+      endSame();
+      pieces.push(after);
+    }
     scanner.space();
   } while (list.charAt(scanner.at) === ",");
-  return elements;
+  endSame();
+  return isChanged ? pieces : undefined;
 }
 
 function asText(block: string, unknown: readonly string[]): string {
+  if (!block.includes("\\") && !unknown.some((type) => block.includes(type))) return block;
   const whole = payload(block);
   const type = decodeString(whole.at(["type"]));
   if (type === undefined || !unknown.includes(type)) return block;

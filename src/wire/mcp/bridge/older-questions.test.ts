@@ -1,5 +1,5 @@
-import { describe, expect, test } from "vitest";
-import { jsonText, payload } from "../../../contract/index.ts";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { jsonText, payload, stringOf, textOf } from "../../../contract/index.ts";
 import { olderQuestion } from "./older-questions.ts";
 
 const form = (properties: object) =>
@@ -12,6 +12,8 @@ const TITLED = {
     { const: "#0f0", title: "Green" },
   ],
 };
+
+afterEach(() => void vi.restoreAllMocks());
 
 describe("olderQuestion", () => {
   test("writes titled choices as 2025-06-18 has them, and leaves the rest byte for byte", () => {
@@ -27,6 +29,30 @@ describe("olderQuestion", () => {
       },
     });
     expect(older?.text).not.toContain("oneOf");
+  });
+
+  test("changes any number of choices at once: the question is not read again for each of them", () => {
+    const names = Array.from({ length: 500 }, (_none, index) => `p${index}`);
+    const params = form(Object.fromEntries(names.map((name) => [name, TITLED])));
+    const splice = vi.spyOn(Object.getPrototypeOf(params), "splice");
+    const at = vi.spyOn(Object.getPrototypeOf(params), "at");
+    const older = olderQuestion(params, "2025-06-18");
+    expect(splice).toHaveBeenCalledTimes(1);
+    expect(at).toHaveBeenCalledTimes(1);
+    const properties = older?.at(["requestedSchema", "properties"]) ?? "{}";
+    expect(Object.keys(JSON.parse(properties))).toEqual(names);
+    expect(older?.text.match(/"enumNames"/g)).toHaveLength(500);
+    expect(older?.text).not.toContain("oneOf");
+  });
+
+  test.each([
+    ["beyond ASCII", '"größe"'],
+    ["with an escape", '"gr\\u00f6\\u00dfe"'],
+  ])("changes a choice whose name is written %s where it stands", (_how, key) => {
+    const text = `{"requestedSchema":{"properties":{"a":{},${key}:${JSON.stringify(TITLED)},"b":{}}}}`;
+    const older = olderQuestion(payload(textOf(text)), "2025-06-18");
+    const listed = '{"type":"string","title":"Colour","enum":["#f00","#0f0"],"enumNames":["Red","Green"]}';
+    expect(stringOf(older?.text ?? "")).toBe(`{"requestedSchema":{"properties":{"a":{},${key}:${listed},"b":{}}}}`);
   });
 
   test("gives a choice without a title its own name", () => {

@@ -1,5 +1,5 @@
 /** Forms for clients of revisions before 2025-11-25. */
-import { JsonFault, jsonText, type Payload } from "../../../contract/index.ts";
+import { JsonFault, jsonText, type Payload, Scanner, stringOf } from "../../../contract/index.ts";
 
 const FIRST_WITH_FORMS = "2025-06-18";
 const FIRST_WITH_TITLES = "2025-11-25";
@@ -19,7 +19,7 @@ export function olderQuestion(params: Payload, version: string): Payload | undef
 function olderForm(params: Payload): Payload | undefined {
   const { mode, requestedSchema } = recordOf(params.value());
   if (mode === "url") return undefined;
-  let older = params;
+  const older = new Map<string, string>();
   for (const [name, property] of Object.entries(recordOf(recordOf(requestedSchema).properties))) {
     const { type, oneOf, ...rest } = recordOf(property);
     // Several choices at once have no form there.
@@ -28,9 +28,28 @@ function olderForm(params: Payload): Payload | undefined {
     const choices = oneOf.map(recordOf);
     const enumNames = choices.map(({ const: value, title }) => title ?? value);
     const listed = { type, ...rest, enum: choices.map(({ const: value }) => value), enumNames };
-    older = older.splice(["requestedSchema", "properties", name], jsonText(listed));
+    older.set(name, jsonText(listed));
   }
-  return older;
+  return older.size === 0 ? params : withMembers(params, ["requestedSchema", "properties"], older);
+}
+
+/** In one pass over the text: there may be thousands. */
+function withMembers(params: Payload, path: readonly string[], members: ReadonlyMap<string, string>): Payload {
+  const text = params.at(path) ?? "{}";
+  let edited = "";
+  let copied = 0;
+  new Scanner(text).members(1, (key, start, end) => {
+    const json = members.get(nameOf(key));
+    if (json === undefined) return;
+    edited += text.slice(copied, start) + json;
+    copied = end;
+  });
+  return params.splice(path, edited + text.slice(copied));
+}
+
+/** A key as it is called, however it is spelled. */
+function nameOf(key: string): string {
+  return key.includes("\\") ? String(JSON.parse(stringOf(`"${key}"`))) : stringOf(key);
 }
 
 function recordOf(value: unknown): Record<string, unknown> {
