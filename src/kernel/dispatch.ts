@@ -1,6 +1,9 @@
 /**
- * The last step of every pipeline: runs the provider in one of its slots, under the call's deadline.
- * A provider that ignores cancel for `CUT_OFF_MS` loses its slot; what it says later is counted and dropped.
+ * The last step of every pipeline: runs the provider in one of its slots, under the call's deadline. A call that is broken
+ * off is over for its caller at once, but it holds what it has taken until the provider is through with it, or until its
+ * time would have been over, and for `LEAST_HOLD_MS` at least: else whoever cancels could have any number of calls run. From
+ * others it keeps its slot for `LEAST_HOLD_MS` only: most servers never say that they have stopped. What the provider says of
+ * it is counted and dropped.
  */
 import {
   type Call,
@@ -10,19 +13,24 @@ import {
   type Next,
   type Out,
   type Provider,
+  sharingCallerOf,
   type Timer,
   type Timers,
 } from "../contract/index.ts";
 import type { Breaker } from "./breaker.ts";
 import type { LiveCall } from "./runs/live-call.ts";
 import type { LiveRun, RunControl } from "./runs/run.ts";
+import type { SlotShare } from "./slot-share.ts";
 import type { Slots } from "./slots.ts";
 
-const CUT_OFF_MS = 5_000;
+const LEAST_HOLD_MS = 5_000;
+const NO_ROOM = "The gateway holds as much of messages as it has memory for; the call was not sent.";
 /** A front may give up a question before we do: it knows how to tell whoever asked. */
 const GRACE_MS = 1_000;
 
 export type DispatchOptions = {
+  /** No more messages fit in memory. */
+  readonly isFull: () => boolean;
   readonly clock: Clock;
   readonly timers: Timers;
   /** How long a question may wait for its answer. */
@@ -30,6 +38,7 @@ export type DispatchOptions = {
   readonly find: (provider: string) => DispatchTarget | undefined;
   /** A promise: the end may go out only when it has resolved. */
   readonly onTask: (call: Call, end: CallEvent & { type: "end" }) => Promise<void> | undefined;
+  readonly onTaskOver: (task: string) => void;
   readonly onLate: (call: Call) => void;
 };
 
@@ -44,10 +53,12 @@ export function createDispatch(options: DispatchOptions): (isRepeatable: boolean
       if (!run) return Promise.resolve();
       // Cancelled while a stage waited: its caller has been told, and the stages before this one must hear of it, too.
       if (run.isEnded) return Promise.reject(endOf(run));
+      if (options.isFull()) return Promise.reject(new GatewayError("OVERLOADED", { message: NO_ROOM }));
       const refusal = found.breaker.strain === 0 ? undefined : found.breaker.refuse(call, options.clock.now());
       if (refusal) return Promise.reject(refusal);
       const attempt = new Attempt({ call, out, run, target: found, options, tries: isRepeatable ? 2 : 1 });
-      return found.slots.tryTake() ? attempt.go() : attempt.queue();
+      const slot = found.slots.tryTake(sharingCallerOf(call));
+      return slot ? attempt.go(slot) : attempt.queue();
     };
 }
 
@@ -71,14 +82,18 @@ class Attempt implements Out, RunControl {
   #isDone = false;
   /** Its end waits to become durable. */
   #isHeld = false;
-  #hasSlot = false;
+  #slot: SlotShare | undefined;
+  #isSlotLent = false;
   #isUnanswered = false;
   #hasWritten = false;
   #timer: Timer | undefined;
+  /** Of the call's time, which runs while it waits in line, too: else each round of the line would add to it. */
   #timeLeft: number;
   /** Since when the time of the deadline runs; unset while it stands still. */
   #armedAt: number | undefined;
   #resolve: () => void = () => undefined;
+  /** Of a call that was broken off: the provider is through with it. */
+  #letGo: (() => void) | undefined;
 
   constructor(parts: AttemptParts) {
     this.#parts = parts;
@@ -86,39 +101,43 @@ class Attempt implements Out, RunControl {
     this.#timeLeft = parts.run.extensionMs ?? parts.call.deadline - parts.options.clock.now();
   }
 
-  /** Waits in line for a slot. A call that waits can still be cancelled: its signal leaves the line. */
+  /** Waits in line for a slot. A call that waits can still be cancelled, and its time can end: its signal leaves the line. */
   async queue(): Promise<void> {
     const { call, run, target } = this.#parts;
     run.control = {
       abort: (error) => (run.call as LiveCall).abortSignal(error),
       asking: () => undefined,
       extend: (ms) => {
+        this.#disarm();
         this.#timeLeft = ms;
+        this.#arm();
       },
     };
+    this.#arm();
     const { clock } = this.#parts.options;
-    const waitedFrom = clock.now();
+    let slot: SlotShare;
     try {
-      await target.slots.take(call.signal);
+      slot = await target.slots.take(sharingCallerOf(call), call.signal);
     } catch (thrown) {
-      target.breaker.failed(call, GatewayError.from(thrown).code, clock.now());
+      this.#disarm();
+      // It was never sent: that says nothing about the provider.
+      target.breaker.failed(call, "CANCELLED", clock.now());
       throw thrown;
     }
-    // The deadline starts at dispatch.
-    this.#timeLeft += clock.now() - waitedFrom;
     // Those before it in the line may have found that the provider does not answer.
     const refusal = run.isEnded ? new GatewayError("CANCELLED") : target.breaker.refuse(call, clock.now());
-    if (!refusal) return await this.go();
+    if (!refusal) return await this.go(slot);
+    this.#disarm();
     target.breaker.failed(call, "CANCELLED", clock.now());
-    target.slots.free();
+    target.slots.free(slot);
     throw refusal;
   }
 
-  /** Has a slot. Resolves when the provider is through with the call, or was cut off. */
-  go(): Promise<void> {
+  /** Resolves when the provider is through with the call, or when that was broken off. */
+  go(slot: SlotShare): Promise<void> {
     const { run, options } = this.#parts;
     run.control = this;
-    this.#hasSlot = true;
+    this.#slot = slot;
     (run.call as LiveCall).timing.sentAt = options.clock.now();
     this.#arm();
     const promise = new Promise<void>((resolve) => {
@@ -158,12 +177,16 @@ class Attempt implements Out, RunControl {
     if (run.control === this) run.control = undefined;
     this.#freeSlot();
     this.#resolve();
+    this.#letGo?.();
   }
 
   #freeSlot(): void {
-    if (!this.#hasSlot) return;
-    this.#hasSlot = false;
-    this.#parts.target.slots.free();
+    const slot = this.#slot;
+    if (!slot) return;
+    this.#slot = undefined;
+    const { slots } = this.#parts.target;
+    if (this.#isSlotLent) slots.freeLent(slot);
+    else slots.free(slot);
   }
 
   write(event: CallEvent): boolean {
@@ -178,7 +201,8 @@ class Attempt implements Out, RunControl {
     this.#hasWritten = true;
     if (event.type === "end") {
       this.#isEnded = true;
-      const recorded = event.outcome === "task" ? options.onTask(call, event) : undefined;
+      if (event.endsTask !== undefined && call.resumes !== undefined) options.onTaskOver(call.resumes);
+      const recorded = event.outcome === "task" ? this.#goOnAsTask(event) : undefined;
       if (recorded !== undefined) return this.#endAfter(recorded, event);
     } else if (event.type === "error") this.#isEnded = true;
     else if (event.type === "status" && event.keepMs !== undefined) this.#freeSlot();
@@ -186,6 +210,13 @@ class Attempt implements Out, RunControl {
     // The end lets go of the slot even if the provider's promise never settles.
     if (this.#isEnded) this.#done();
     return hasRoom;
+  }
+
+  /** It holds what it has taken for the time of the call at least: a task that nobody may ask about may run all the same. */
+  #goOnAsTask(end: CallEvent & { type: "end" }): Promise<void> | undefined {
+    const { call, run, options } = this.#parts;
+    run.taskMs = Math.max(end.ttlMs ?? 0, call.deadline - options.clock.now());
+    return options.onTask(call, end);
   }
 
   /** What must outlive us is written down before anybody hears of it. */
@@ -220,17 +251,31 @@ class Attempt implements Out, RunControl {
     out.write({ type: "error", error });
   }
 
-  /** Ends the call now; the provider gets `CUT_OFF_MS` to let go. */
+  /** Ends the call now; until the provider lets go, or is waited for no longer, the call holds what it has taken. */
   abort(error: GatewayError): void {
     if (this.#isEnded) return;
     const { call, run, target, options } = this.#parts;
     this.#disarm();
+    run.lingering = new Promise((resolve) => {
+      this.#letGo = resolve;
+    });
     this.#fail(error);
     (run.call as LiveCall).abortSignal(error);
-    this.#timer = options.timers.after(CUT_OFF_MS, () => this.#done());
+    const holdMs = Math.max(LEAST_HOLD_MS, this.#timeLeft);
+    this.#timer = options.timers.after(LEAST_HOLD_MS, () => this.#lend(holdMs - LEAST_HOLD_MS));
     const reason = typeof error.details.reason === "string" ? error.details.reason : error.message;
     const payload = run.lastWords;
-    target.provider.reply(call.id, { type: "cancel", reason, ...(payload && { payload }) });
+    target.provider.reply(call.id, { type: "cancel", reason, holdMs, ...(payload && { payload }) });
+    this.#resolve();
+  }
+
+  /** The provider has said nothing: others need not wait for it, its caller has to. */
+  #lend(restMs: number): void {
+    if (restMs <= 0) return this.#done();
+    this.#timer = this.#parts.options.timers.after(restMs, () => this.#done());
+    if (!this.#slot) return;
+    this.#isSlotLent = true;
+    this.#parts.target.slots.lend();
   }
 
   asking(isAsking: boolean): void {
@@ -266,7 +311,11 @@ class Attempt implements Out, RunControl {
     if (this.#isEnded || this.#timer) return;
     const { clock, timers } = this.#parts.options;
     this.#armedAt = clock.now();
-    this.#timer = timers.after(Math.max(0, this.#timeLeft), () => this.abort(new GatewayError("DEADLINE_PASSED")));
+    this.#timer = timers.after(Math.max(0, this.#timeLeft), () => {
+      const { control } = this.#parts.run;
+      const unsent = { message: "The call's time was over before its server had a free slot for it: it was not sent." };
+      control?.abort(new GatewayError("DEADLINE_PASSED", control === this ? {} : unsent));
+    });
   }
 
   /** Stops the clock of the deadline: the call is over, or waits for a person. */

@@ -56,6 +56,28 @@ describe("a run", () => {
     expect(after.events).toEqual([progress(2), end]);
   });
 
+  test.each([
+    ["with our error, where the reader cannot take its end", end, ["end", "INTERNAL"]],
+    ["as it ended, where the reader cannot take what came before", progress(1), ["progress", "end"]],
+  ])("does not tell its provider of a fault of the reader, and ends %s", async (_how, unread, told) => {
+    const { run, scripted, log } = await started();
+    const events: CallEvent[] = [];
+    const faulty: Reader = {
+      keeps: true,
+      take(event) {
+        events.push(event);
+        if (event === unread) throw new RangeError("Invalid string length");
+        return true;
+      },
+    };
+    run.attach(faulty, -1);
+    expect(scripted.write(unread)).toBe(true);
+    if (unread !== end) scripted.write(end);
+    expect(events.map(codeOf)).toEqual(told);
+    expect(run.isEnded).toBe(true);
+    expect(log.lines.map(({ message }) => message)).toContain("an event could not be handed to its reader");
+  });
+
   test("is cancelled when its life is bound to a reader that goes away", async () => {
     const { run, scripted } = await started({ life: "bound" });
     run.attach(reader(), -1).detach();
@@ -200,15 +222,9 @@ describe("dispatch", () => {
     expect(codeOf(first.events.at(-1))).toBe("DEADLINE_PASSED");
   });
 
-  test("frees the slot of a provider that ignores cancel after five seconds", async () => {
-    const { run, kernel, order, provider, time, meter, scripted } = await started({ concurrency: 1 });
+  test("counts and drops what a provider says of a call that was cancelled", async () => {
+    const { run, meter, scripted } = await started({ concurrency: 1 });
     run.cancel();
-    kernel.runs.start(order("p.tool"), reader());
-    await flush();
-    expect(provider.calls.size).toBe(1);
-    time.advance(5_001);
-    await flush();
-    expect(provider.calls.size).toBe(2);
     scripted.write(end);
     expect(meter.of("isthmus_events_late_total p")).toBe(1);
   });
@@ -237,6 +253,39 @@ describe("dispatch", () => {
     expect(provider.calls.size).toBe(1);
   });
 
+  test("ends a call that waits in line when its time is over, without sending it", async () => {
+    const { kernel, order, provider, time } = await started({ concurrency: 1, timeoutMs: 5_000 });
+    const waiting = reader();
+    time.advance(1_000);
+    kernel.runs.start(order("p.tool"), waiting);
+    await flush();
+    time.advance(4_500);
+    await flush();
+    // The first call has ended, and still has the slot: its provider ignores that.
+    expect(waiting.events).toEqual([]);
+    time.advance(600);
+    await flush();
+    const last = waiting.events.at(-1);
+    expect(codeOf(last)).toBe("DEADLINE_PASSED");
+    expect(last?.type === "error" && last.error.message).toContain("not sent");
+    expect(provider.calls.size).toBe(1);
+  });
+
+  test("gives a call that has waited in line the rest of its time, and no more", async () => {
+    const { kernel, order, provider, scripted, time } = await started({ concurrency: 1, timeoutMs: 5_000 });
+    const second = reader();
+    const run = kernel.runs.start(order("p.tool"), second);
+    await flush();
+    time.advance(4_000);
+    scripted.write(end);
+    await flush();
+    expect(provider.calls.has(run.id)).toBe(true);
+    time.advance(900);
+    expect(second.events).toEqual([]);
+    time.advance(200);
+    expect(codeOf(second.events.at(-1))).toBe("DEADLINE_PASSED");
+  });
+
   test("ends as PROVIDER_FAILED when the provider goes without a word", async () => {
     const { first, scripted } = await started();
     scripted.settle();
@@ -254,7 +303,7 @@ describe("dispatch", () => {
 
   test("sends a lost call of a repeatable tool once more", async () => {
     const { kernel, order, provider } = await started();
-    provider.host?.offer("shared", [
+    void provider.host?.offer("shared", [
       { kind: "tool", primitives: [toolNamed("tool", { repeatable: true })], extras: "" },
     ]);
     const seen = reader();
@@ -320,7 +369,7 @@ describe("the catalog", () => {
     const { kernel } = await testKernel([provider]);
     const session = { id: "s1" } as SessionRef;
     provider.scope = (async () => "session:s1") as unknown as typeof provider.scope;
-    provider.host?.offer("session:s1", [{ kind: "tool", primitives: [toolNamed("own")], extras: "" }]);
+    void provider.host?.offer("session:s1", [{ kind: "tool", primitives: [toolNamed("own")], extras: "" }]);
     await kernel.catalog.enter("", session);
     expect(kernel.catalog.view("", LOCAL, session).resolve("tool", "p.own")).toBeDefined();
     expect(kernel.catalog.view("", LOCAL).resolve("tool", "p.own")).toBeUndefined();
@@ -345,7 +394,7 @@ describe("the catalog", () => {
     expect(list.older).toBe(list);
     const older = payload('{"name":"b","old":true}');
     const primitives = [toolNamed("a"), { ...toolNamed("b"), older }];
-    provider.host?.offer("shared", [{ kind: "tool", primitives, extras: "" }]);
+    void provider.host?.offer("shared", [{ kind: "tool", primitives, extras: "" }]);
     const changed = kernel.catalog.view("", LOCAL).list("tool");
     expect(changed.slice(1, 2)).not.toContain("old");
     expect(changed.older.slice(1, 2)).toBe('{"name":"p.b","old":true}');

@@ -1,6 +1,7 @@
 /** The waist put together: providers below, fronts above, and nothing here that knows a protocol. */
 import {
   type Access,
+  ByteBudget,
   type Catalog,
   type Clock,
   type Entry,
@@ -15,12 +16,15 @@ import {
   type ProviderStatus,
   type Run,
   type Runs,
+  type SessionRef,
   type Sessions,
+  type Slices,
   type Stage,
+  type Target,
   type Timers,
   type View,
 } from "../contract/index.ts";
-import { LiveCatalog } from "./catalog/catalog.ts";
+import { LiveCatalog, type Offered } from "./catalog/catalog.ts";
 import { ChangeFeed } from "./catalog/change-feed.ts";
 import type { Arrangement } from "./catalog/layouts.ts";
 import { Mount, type MountOptions } from "./catalog/mount.ts";
@@ -42,6 +46,9 @@ export type KernelOptions = {
   readonly log: Log;
   readonly meter: Meter;
   readonly sessions: Sessions;
+  readonly slices: Slices;
+  /** Of the messages that the process holds; unset: it has no end. */
+  readonly budget?: ByteBudget;
   /** In the order in which they see a call. */
   readonly stages: readonly StageFactory[];
   /** Puts mapped URIs into whatever of a list entry leads to them. */
@@ -92,6 +99,8 @@ export interface Kernel {
   whole(catalog: string): View;
   /** Every primitive that is offered to everybody. */
   offered(): readonly Entry[];
+  /** What a provider says now of something that it offers, to this session or to everybody. */
+  find(target: Target, session?: SessionRef): Offered | undefined;
   /** Opens every provider side by side. Resolves when each has offered or failed once. */
   open(signal: AbortSignal): Promise<void>;
   /** Cancels what runs, then closes the providers in reverse order. Safe to call twice. */
@@ -106,13 +115,14 @@ const DEFAULT_TIMEOUT_MS = 300_000;
 const DEFAULT_INPUT_MS = 600_000;
 
 export function createKernel(options: KernelOptions): Kernel {
-  const { clock, timers, log, meter, sessions } = options;
+  const { clock, timers, log, meter, sessions, budget = new ByteBudget(Number.POSITIVE_INFINITY) } = options;
   const mounts = new MountTable();
   const runs: LiveRuns = new LiveRuns({
     clock,
     timers,
     log,
     meter,
+    budget,
     timeoutMs: (provider) => mounts.find(provider)?.timeoutMs ?? DEFAULT_TIMEOUT_MS,
     reply: (provider, callId, reply) => mounts.reply(provider, callId, reply),
     ...(options.journal && { journal: options.journal }),
@@ -120,11 +130,13 @@ export function createKernel(options: KernelOptions): Kernel {
     ...(options.durable && { durable: options.durable }),
   });
   const dispatch = createDispatch({
+    isFull: () => budget.isFull,
     clock,
     timers,
     inputMs: options.inputMs ?? DEFAULT_INPUT_MS,
     find: (provider) => mounts.find(provider),
     onTask: (call, end) => runs.recordTask(call, end),
+    onTaskOver: (task) => runs.taskOver(task),
     onLate: (call) => runs.late(call),
   });
   const dispatchOnce = dispatch(false);
@@ -151,9 +163,9 @@ export function createKernel(options: KernelOptions): Kernel {
   });
 
   const hostOf = (mount: Mount): Host => ({
-    offer: (scope, offers) => {
-      if (!mount.isLeaving)
-        catalog.offer(mount, scope, screenOffers(options.screen, { catalog, mount, scope, offers }));
+    offer: (scope, offers, effort) => {
+      const screening = { catalog, mount, scope, offers };
+      return mount.inTurn(() => options.slices.run(screenOffers(options.screen, screening), effort));
     },
     notice: (notice) => sessions.notice(notice),
     // Its session with the client may be older than what the client may reach now.
@@ -235,11 +247,15 @@ export function createKernel(options: KernelOptions): Kernel {
     whole: (id) => catalog.whole(id),
     offered: () =>
       LISTED_KINDS.flatMap((kind) => catalog.whole("").layout.entries(kind)).filter((entry) => entry !== undefined),
+    find: (target, session) => catalog.offered(target, session),
     reachChanged() {
       compiler.generation++;
       catalog.reachChanged();
     },
-    screenAgain: () => screenAgain(options.screen, catalog, mounts.all),
+    screenAgain() {
+      for (const mount of mounts.all)
+        void mount.inTurn(() => options.slices.run(screenAgain(options.screen, catalog, mount)));
+    },
     async open(signal) {
       const abort = () => {
         for (const mount of [...mounts.all, ...mounts.leaving]) mount.life.abort();

@@ -3,7 +3,15 @@ import { noSessions } from "../../tests/kit/quiet.ts";
 import { ScriptedProvider, toolNamed } from "../../tests/kit/scripted-provider.ts";
 import { listed } from "../../tests/kit/test-catalog.ts";
 import { flush, testKernel } from "../../tests/kit/test-kernel.ts";
-import { LOCAL, type Notice, type Offer, type PinRemark, payload, type SessionRef } from "../contract/index.ts";
+import {
+  LOCAL,
+  type Notice,
+  type Offer,
+  type PinRemark,
+  payload,
+  type SessionRef,
+  type Steps,
+} from "../contract/index.ts";
 import type { OfferScreen } from "./screening.ts";
 
 const since = "2026-01-01T00:00:00Z";
@@ -16,7 +24,7 @@ class TestScreen implements OfferScreen {
   readonly profiles: string[] = [];
   readonly gone: string[] = [];
 
-  screen(_provider: string, profile: string, offers: readonly Offer[]): readonly Offer[] {
+  *screen(_provider: string, profile: string, offers: readonly Offer[]): Steps<readonly Offer[]> {
     this.profiles.push(profile);
     return offers.map(({ pins: _former, ...offer }) => {
       const names = new Set(offer.primitives.map(({ name }) => name));
@@ -128,7 +136,7 @@ describe("what has changed", () => {
 test("an offer for one session is screened under what its client declared", async () => {
   const { kernel, screen, provider } = await rig({});
   provider.scope = async () => {
-    provider.host?.offer("session:s1", [{ kind: "tool", primitives: [toolNamed("own")], extras: "" }]);
+    void provider.host?.offer("session:s1", [{ kind: "tool", primitives: [toolNamed("own")], extras: "" }]);
     return "session:s1";
   };
   await kernel.catalog.enter("", session);

@@ -51,6 +51,15 @@ export class AllowedView implements View {
     return undefined;
   }
 
+  hears(entry: Entry): boolean {
+    return this.#reach.hears(entry, this.#catalog);
+  }
+
+  hearsOf(provider: string, uri: string): boolean {
+    const found = this.#view.layout.found(provider, uri);
+    return found !== undefined && this.#reach.hears(found, this.#catalog);
+  }
+
   raw(provider: string, method: string): Entry | undefined {
     return this.#reach.reachesProvider(provider, this.#catalog) ? this.#view.raw(provider, method) : undefined;
   }

@@ -1,5 +1,5 @@
 /** A catalog that an operator made: which names it shows, and what it calls them. */
-import { matchesPattern, patternCovers, patternReaches } from "../../contract/index.ts";
+import { joinName, matchesPattern, patternCovers, patternReaches, type Target } from "../../contract/index.ts";
 
 /** Patterns and names are dotted ones: `segment.name`. */
 export type CatalogPlan = {
@@ -48,6 +48,12 @@ export class CatalogRules {
     const { include, exclude } = this.#plan;
     const matches = (pattern: string) => matchesPattern(pattern, dotted);
     return include.some(matches) && !exclude.some(matches);
+  }
+
+  /** What a provider with this segment calls so, whether or not it offers it just now. */
+  showsTarget(segment: string, { kind, name }: Target): boolean {
+    if (kind === "tool" || kind === "prompt") return this.shows(joinName(segment, name));
+    return kind === "operation" || this.showsResources;
   }
 
   get showsResources(): boolean {

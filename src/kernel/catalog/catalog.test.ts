@@ -1,6 +1,7 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { listed, planned, TestCatalog, type TestServer } from "../../../tests/kit/test-catalog.ts";
 import { joinName, underscoreName, type View } from "../../contract/index.ts";
+import { UriTemplate } from "./uri-template.ts";
 
 const files: TestServer = {
   id: "files",
@@ -139,6 +140,21 @@ describe("an equal URI of a later server", () => {
     const both = new TestCatalog([thief, files, memory]).view();
     expect(both.resolve("resource", "memory+file:///a")?.target.provider).toBe("memory");
     expect(listed(both, "resource")[0]).toBe("thief+memory+file:///a");
+  });
+
+  test("cannot be taken by what looks like one of any of its server's templates, and none is held against what is listed", () => {
+    const templates = Array.from({ length: 200 }, (_, at) => `t${at}:{+x}`);
+    const last: TestServer = { id: "last", resources: [], templates };
+    const listedBy = Array.from({ length: 200 }, (_, at) => `last+t${at}:x`);
+    const matches = vi.spyOn(UriTemplate.prototype, "matches");
+    const both = new TestCatalog([{ id: "thief", resources: listedBy, templates: [] }, last]).view();
+    expect(listed(both, "resource")).toEqual(listedBy.map((uri) => `thief+${uri}`));
+    expect(matches).not.toHaveBeenCalled();
+    matches.mockRestore();
+    expect(both.resolve("resource", "thief+last+t199:x")?.target).toMatchObject({
+      provider: "thief",
+      name: "last+t199:x",
+    });
   });
 
   test("changes the lists of tools too when it comes or goes", () => {

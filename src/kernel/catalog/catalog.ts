@@ -13,14 +13,18 @@ import {
   type Departure,
   LISTED_KINDS,
   type ListedKind,
+  type MadeCall,
   type MappedUris,
   type Offer,
   type Payload,
+  type Primitive,
   type Principal,
   type ProviderState,
   type Reach,
   type Scope,
   type SessionRef,
+  type Steps,
+  type Target,
   type Timers,
   type View,
 } from "../../contract/index.ts";
@@ -28,7 +32,7 @@ import { AllowedView } from "./allowed-view.ts";
 import { type Arrangement, Layouts, type NameTaken } from "./layouts.ts";
 import { LiveView } from "./live-view.ts";
 import type { Mount } from "./mount.ts";
-import { NO_OFFERS, OfferSets } from "./offer-set.ts";
+import { NO_OFFERS, OfferSets, takeOver } from "./offer-set.ts";
 import type { Compiler } from "./view-entry.ts";
 import type { ViewMember } from "./view-layout.ts";
 
@@ -60,6 +64,9 @@ const MAX_ALLOWED = 256;
 
 /** The catalog of everything, under its segments. */
 const EVERYTHING = "";
+
+/** `isForAll`: every session is shown it like this. */
+export type Offered = { readonly primitive: Primitive; readonly isForAll: boolean };
 
 type Scoped = { readonly scopes: Map<string, Scope>; readonly views: Map<string, LiveView> };
 
@@ -137,16 +144,24 @@ export class LiveCatalog implements Catalog {
     }
   }
 
-  has(catalog: string): boolean {
-    return catalog === EVERYTHING || this.#mounts.has(catalog) || this.#layouts.rulesOf(catalog) !== undefined;
+  has(catalog: string, principal?: Principal): boolean {
+    if (catalog === EVERYTHING) return true;
+    if (!this.#mounts.has(catalog) && this.#layouts.rulesOf(catalog) === undefined) return false;
+    const reach = principal && this.#options.access?.reachOf(principal);
+    if (!reach?.conceals) return true;
+    return this.#mountsOf(catalog).some(({ provider }) => reach.reachesProvider(provider.id, catalog));
   }
 
-  offer(mount: Mount, scope: Scope, offers: readonly Offer[]): void {
+  /** Made ready in steps; it is seen from the last one on. */
+  *offer(mount: Mount, scope: Scope, offers: readonly Offer[]): Steps<void> {
     const former = mount.offers.get(scope) ?? NO_OFFERS;
     const session = scope === "shared" ? undefined : scope.slice("session:".length);
+    const set = offers.length === 0 ? undefined : yield* this.#sets.intern(former, offers);
+    if (set) yield* takeOver(former, set);
+    if (mount.isLeaving) return;
     const mapping = this.#mapping(session);
-    if (offers.length === 0) mount.offers.delete(scope);
-    else mount.offers.set(scope, this.#sets.intern(former, offers));
+    if (set) mount.offers.set(scope, set);
+    else mount.offers.delete(scope);
     if (mount.offers.get(scope) === former) return;
     this.#changed(session);
     // What a session sees when it is first let in is no change to it.
@@ -201,9 +216,35 @@ export class LiveCatalog implements Catalog {
     return reach ? this.#allowed(view, catalog, reach) : view;
   }
 
+  tells(catalog: string, principal: Principal, call: MadeCall, asked?: "asked"): boolean {
+    const { target } = call;
+    const mount = this.#mountsOf(catalog).find(({ provider }) => provider.id === target.provider);
+    const rules = this.#layouts.rulesOf(catalog);
+    if (!mount || rules?.showsTarget(mount.segment, target) === false) return false;
+    const { access } = this.#options;
+    const reach = access?.reachOf(principal);
+    if (!access || !reach) return true;
+    if (target.kind !== "operation") {
+      return access.tells(principal, { ...call, templates: mount.templatesFor(target) }, catalog, asked);
+    }
+    // Words about a call that was judged.
+    if (reach.reachesProvider(target.provider, catalog)) return true;
+    if (asked) reach.refused({ target }, catalog, principal);
+    return false;
+  }
+
   /** What there is, whoever may see it. */
   whole(catalog: string): LiveView {
     return this.#viewOf(catalog, undefined);
+  }
+
+  /** What a provider says now of something that it offers, to this session or to everybody. */
+  offered({ provider, kind, name }: Target, session?: SessionRef): Offered | undefined {
+    const mount = this.#mounts.get(provider);
+    if (!mount || kind === "agent" || kind === "operation") return undefined;
+    const scope = (session && this.#scoped.get(session.id)?.scopes.get(provider)) ?? "shared";
+    const primitive = mount.offersFor(scope).offers[kind]?.primitives.find((one) => one.name === name);
+    return primitive && { primitive, isForAll: scope === "shared" || !mount.offers.has(scope) };
   }
 
   /** Callers who reach the same share what they see, as long as the view lives that it is a part of. */

@@ -16,7 +16,7 @@ class LateProvider extends ScriptedProvider {
   }
 
   has(...tools: string[]): void {
-    this.host?.offer("shared", [{ kind: "tool", primitives: tools.map((name) => toolNamed(name)), extras: "" }]);
+    void this.host?.offer("shared", [{ kind: "tool", primitives: tools.map((name) => toolNamed(name)), extras: "" }]);
   }
 }
 

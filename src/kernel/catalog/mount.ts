@@ -1,7 +1,8 @@
-import type { Provider, ProviderFacts, ProviderState, Scope } from "../../contract/index.ts";
+import type { Provider, ProviderFacts, ProviderState, Scope, Target } from "../../contract/index.ts";
 import { Breaker } from "../breaker.ts";
 import { Slots } from "../slots.ts";
 import { NO_OFFERS, type OfferSet } from "./offer-set.ts";
+import { foundBy } from "./template-targets.ts";
 
 export type MountOptions = {
   /** Names of this provider stand under it; "" leaves them as they are. */
@@ -33,6 +34,7 @@ export class Mount {
   /** Aborted when the whole gateway ends. */
   readonly life = new AbortController();
   #facts: ProviderFacts;
+  #lastOffer: Promise<void> | undefined;
 
   constructor(provider: Provider, options: MountOptions) {
     this.provider = provider;
@@ -56,12 +58,31 @@ export class Mount {
     this.breaker.isEnabled = breaker;
   }
 
+  /** Does something with its offers when what was begun before is over. */
+  inTurn(work: () => void | Promise<void>): void | Promise<void> {
+    const done = this.#lastOffer === undefined ? work() : this.#lastOffer.then(work);
+    if (!(done instanceof Promise)) return;
+    const over = done.catch(() => undefined); // whoever made the offer hears of it
+    this.#lastOffer = over;
+    void over.then(() => {
+      if (this.#lastOffer === over) this.#lastOffer = undefined;
+    });
+    return done;
+  }
+
   get facts(): ProviderFacts {
     return this.#facts;
   }
 
   offersFor(scope: Scope): OfferSet {
     return this.offers.get(scope) ?? this.offers.get("shared") ?? NO_OFFERS;
+  }
+
+  /** Of a URI that it lists to nobody: the templates that it offers to anybody. */
+  templatesFor({ kind, name }: Target): readonly Target[] {
+    if (kind !== "resource") return [];
+    const sets = [...new Set(this.offers.values())].map((set) => foundBy(this.provider.id, set, name));
+    return sets.some(({ templates }) => !templates) ? [] : sets.flatMap(({ templates = [] }) => templates);
   }
 
   /** Shows what its predecessor of the same id offered until it has an offer of its own: names do not come and go. */

@@ -1,5 +1,5 @@
 /** The names under which one provider's tools or prompts want to stand in a view. */
-import { joinName, type Naming, type Primitive, underscoreName } from "../../contract/index.ts";
+import { joinName, type Naming, type Primitive, type Steps, underscoreName } from "../../contract/index.ts";
 import type { CatalogRules } from "./catalog-rules.ts";
 
 /** Who keeps a name that several want: the smaller one. */
@@ -24,13 +24,14 @@ export type ClaimOptions = {
   readonly rules: CatalogRules | undefined;
 };
 
-export function claimNames(primitives: readonly Primitive[], options: ClaimOptions): NameClaim[] {
+export function* claimNames(primitives: readonly Primitive[], options: ClaimOptions): Steps<NameClaim[]> {
   const { rules } = options;
   const dottedNames = new DottedNames(options.segment);
   const claims: NameClaim[] = [];
   for (const primitive of primitives) {
     const dotted = dottedNames.take(primitive.name);
     if (!rules || rules.shows(dotted)) claims.push(claimFor(primitive, dotted, options));
+    yield;
   }
   return claims;
 }

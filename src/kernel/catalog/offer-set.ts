@@ -1,6 +1,6 @@
 /** What one provider offers to one scope: all kinds together. Equal sets are one object, however many sessions hold them. */
 import { createHash } from "node:crypto";
-import { LISTED_KINDS, type ListedKind, type Offer } from "../../contract/index.ts";
+import { LISTED_KINDS, type ListedKind, type Offer, type Steps } from "../../contract/index.ts";
 import type { ViewPart } from "./view-part.ts";
 
 export type OfferSet = {
@@ -17,10 +17,10 @@ export class OfferSets {
   readonly #sets = new Map<string, WeakRef<OfferSet>>();
 
   /** The former set with these offers in place of its own of the same kinds. */
-  intern(former: OfferSet, changes: readonly Offer[]): OfferSet {
+  *intern(former: OfferSet, changes: readonly Offer[]): Steps<OfferSet> {
     const offers: Partial<Record<ListedKind, Offer>> = { ...former.offers };
     for (const offer of changes) offers[offer.kind] = offer;
-    const key = keyOf(offers);
+    const key = yield* keyOf(offers);
     if (key === former.key) return former;
     const known = this.#sets.get(key)?.deref();
     if (known) return known;
@@ -35,7 +35,18 @@ export class OfferSets {
   }
 }
 
-function keyOf(offers: Partial<Record<ListedKind, Offer>>): string {
+/** What is seen of the former set is made ready of the new one, before anybody wants to see it. */
+export function* takeOver(former: OfferSet, set: OfferSet): Steps<void> {
+  if (former === set) return;
+  for (const [key, part] of former.parts) {
+    const { kind } = part;
+    const offer = set.offers[kind];
+    if (!offer || !part.isItsOwn || set.parts.has(key)) continue;
+    set.parts.set(key, offer === former.offers[kind] ? part : yield* part.remade(offer));
+  }
+}
+
+function* keyOf(offers: Partial<Record<ListedKind, Offer>>): Steps<string> {
   const hash = createHash("sha256");
   for (const kind of LISTED_KINDS) {
     const offer = offers[kind];
@@ -46,6 +57,7 @@ function keyOf(offers: Partial<Record<ListedKind, Offer>>): string {
       hash.update(definition.text, "latin1").update(primitive.repeatable ? "\0r" : "\0");
       if (older) hash.update(older.text, "latin1");
       hash.update(`\0${outlasts}\0`);
+      yield;
     }
     if (offer.pins && offer.pins.size > 0) hash.update(`pins\0${JSON.stringify([...offer.pins])}`);
   }

@@ -18,6 +18,7 @@ const ann: SessionRef = {
 /** Everybody reaches these servers, of which there may be others any time. */
 class Reachable implements Access {
   servers: readonly string[] = [];
+  tells = () => true;
 
   reachOf() {
     const { servers } = this;
@@ -25,6 +26,7 @@ class Reachable implements Access {
       key: servers.join(),
       hasRaw: false,
       conceals: true,
+      hears: () => true,
       reaches: ({ target }: Entry) => servers.includes(target.provider),
       reachesProvider: (provider: string) => servers.includes(provider),
       refused: () => undefined,

@@ -5,10 +5,10 @@
 import { createHash } from "node:crypto";
 import type { MappedUris, Offer } from "../../contract/index.ts";
 import type { OfferSet } from "./offer-set.ts";
-import { matchesTemplate } from "./uri-template.ts";
+import { hasLiteralScheme, schemeOf, templateOf, type UriTemplate } from "./uri-template.ts";
 
-/** Results are held against at most this many templates: a server may offer very many, and give very many URIs. */
-const MAX_TEMPLATES = 100;
+/** Each URI in a result is held against templates in at most so many steps: a server may offer very many, and give very many URIs. */
+const MAX_STEPS = 200;
 
 type UriMember = { readonly segment: string; readonly set: OfferSet };
 
@@ -18,14 +18,17 @@ export class MemberUris implements MappedUris {
   readonly key: string;
   readonly #resources: ReadonlySet<string>;
   readonly #templates: ReadonlySet<string>;
-  readonly #tried: readonly string[];
+  readonly #tried: readonly UriTemplate[];
   readonly #ownResources: ReadonlySet<string>;
 
-  constructor(prefix: string, own: OwnUris, mapped: OwnUris) {
+  constructor(prefix: string, own: OwnUris, mapped: UriNames) {
     this.prefix = prefix;
     this.#resources = mapped.resources;
     this.#templates = mapped.templates;
-    this.#tried = [...mapped.templates].slice(0, MAX_TEMPLATES);
+    this.#tried = within(
+      MAX_STEPS,
+      own.known.filter(({ text }) => mapped.templates.has(text)),
+    );
     this.#ownResources = own.resources;
     const hash = createHash("sha256").update(prefix);
     for (const uri of mapped.resources) hash.update(`\0r${uri}`);
@@ -44,7 +47,7 @@ export class MemberUris implements MappedUris {
   /** Also a URI that nobody lists, if it comes from a template that is mapped. */
   has(uri: string): boolean {
     if (this.#resources.has(uri)) return true;
-    return !this.#ownResources.has(uri) && this.#tried.some((template) => matchesTemplate(template, uri));
+    return !this.#ownResources.has(uri) && this.#tried.some((template) => template.matches(uri));
   }
 
   /** The provider's own URI, where this one has what stands before the mapped ones. */
@@ -53,7 +56,13 @@ export class MemberUris implements MappedUris {
   }
 }
 
-type OwnUris = { readonly resources: ReadonlySet<string>; readonly templates: ReadonlySet<string> };
+type UriNames = { readonly resources: ReadonlySet<string>; readonly templates: ReadonlySet<string> };
+
+type OwnUris = UriNames & {
+  readonly known: readonly UriTemplate[];
+  /** Those of its templates; "" stands for any. */
+  readonly schemes: ReadonlySet<string>;
+};
 
 /** By place of the member: its mapped URIs, or undefined where it has none. */
 export function planUris(members: readonly UriMember[]): (MemberUris | undefined)[] {
@@ -66,7 +75,7 @@ export function planUris(members: readonly UriMember[]): (MemberUris | undefined
   for (const owner of [...owners.filter(hasNoSegment), ...owners]) {
     const { segment, own } = owner;
     if (!hasNoSegment(owner)) {
-      const mapped: OwnUris = {
+      const mapped: UriNames = {
         resources: mappedOf(own.resources, taken.resources, bySegment),
         templates: mappedOf(own.templates, taken.templates, bySegment),
       };
@@ -77,6 +86,15 @@ export function planUris(members: readonly UriMember[]): (MemberUris | undefined
     for (const template of own.templates) taken.templates.add(template);
   }
   return owners.map((owner) => plan.get(owner));
+}
+
+/** The first ones, as far as `steps` allow. */
+function within(steps: number, templates: readonly UriTemplate[]): readonly UriTemplate[] {
+  let left = steps;
+  return templates.filter((template) => {
+    left -= template.steps;
+    return left >= 0;
+  });
 }
 
 function hasNoSegment({ segment }: { readonly segment: string }): boolean {
@@ -103,21 +121,28 @@ function mappedOf(
   return new Set([...own].filter((uri) => taken.has(uri) || looksMapped(uri, bySegment)));
 }
 
-/** Whether a provider's own URI is what a mapped one of a provider in this view would look like. */
+/**
+ * Whether a provider's own URI may be what a mapped one of a provider in this view would look like. Of templates only the scheme counts:
+ * there may be very many URIs and templates, and a URI that is mapped without need is found as well.
+ */
 function looksMapped(uri: string, bySegment: ReadonlyMap<string, OwnUris>): boolean {
   const plus = uri.indexOf("+");
   const meant = plus > 0 ? bySegment.get(uri.slice(0, plus)) : undefined;
   if (!meant) return false;
   const rest = uri.slice(plus).replace(/^\++/, "");
-  return (
-    meant.resources.has(rest) ||
-    meant.templates.has(rest) ||
-    [...meant.templates].slice(0, MAX_TEMPLATES).some((template) => matchesTemplate(template, rest))
-  );
+  if (meant.resources.has(rest)) return true;
+  const { schemes } = meant;
+  return schemes.has("") || (hasLiteralScheme(rest) ? schemes.has(schemeOf(rest)) : schemes.size > 0);
 }
 
 function ownUris({ offers }: OfferSet): OwnUris {
-  return { resources: namesOf(offers.resource), templates: namesOf(offers.template) };
+  const known = offers.template?.primitives.map(templateOf) ?? [];
+  return {
+    resources: namesOf(offers.resource),
+    templates: namesOf(offers.template),
+    known,
+    schemes: new Set(known.map(({ scheme, hasLiteralScheme }) => (hasLiteralScheme ? scheme : ""))),
+  };
 }
 
 function namesOf(offer: Offer | undefined): ReadonlySet<string> {

@@ -5,6 +5,7 @@ export type EntryMaker = {
   readonly uris: MappedUris | undefined;
   readonly compiler: Compiler;
   readonly template?: Target | undefined;
+  readonly templates?: readonly Target[] | undefined;
 };
 
 /** Makes pipelines. Those of a former generation are not used any more: what they were made of has changed. */
@@ -20,16 +21,18 @@ export class ViewEntry implements Entry {
   readonly primitive: Primitive;
   readonly uris: MappedUris | undefined;
   readonly template: Target | undefined;
+  readonly templates: readonly Target[] | undefined;
   readonly #compiler: Compiler;
   #generation = -1;
   #pipeline: Next | undefined;
 
-  constructor(name: string, primitive: Primitive, { provider, uris, compiler, template }: EntryMaker) {
+  constructor(name: string, primitive: Primitive, { provider, uris, compiler, template, templates }: EntryMaker) {
     this.name = name;
     this.target = { provider, kind: primitive.kind, name: primitive.name };
     this.primitive = primitive;
     this.uris = uris;
     this.template = template;
+    this.templates = templates;
     this.#compiler = compiler;
   }
 

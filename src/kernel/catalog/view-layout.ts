@@ -4,13 +4,14 @@
  */
 import {
   type Entry,
+  type FoundTarget,
+  finish,
   type ListedKind,
   type MappedUris,
   type Naming,
   type Payload,
   type Primitive,
   payload,
-  type Target,
   type ViewList,
 } from "../../contract/index.ts";
 import type { CatalogRules } from "./catalog-rules.ts";
@@ -18,6 +19,7 @@ import type { NameClaim } from "./name-claims.ts";
 import type { OfferSet } from "./offer-set.ts";
 import { findUnlisted } from "./resource-index.ts";
 import { type SettledNames, settleNames } from "./settle-names.ts";
+import { foundBy, templatesOf } from "./template-targets.ts";
 import { type MemberUris, planUris } from "./uri-plan.ts";
 import { type Compiler, ViewEntry } from "./view-entry.ts";
 import { ViewPart } from "./view-part.ts";
@@ -177,17 +179,8 @@ export class ViewLayout {
     const known = set.parts.get(key);
     if (known) return known;
     const offer = set.offers[kind] ?? { kind, primitives: [], extras: "" };
-    const part = new ViewPart(kind, offer, {
-      provider,
-      segment,
-      isExact,
-      naming,
-      rules,
-      uris,
-      moved,
-      compiler,
-      mapLinks,
-    });
+    const options = { provider, segment, isExact, naming, rules, uris, moved, compiler, mapLinks };
+    const part = finish(ViewPart.of(kind, offer, options));
     const [oldest] = set.parts.keys();
     if (set.parts.size >= MAX_PARTS && oldest !== undefined) set.parts.delete(oldest);
     set.parts.set(key, part);
@@ -213,6 +206,12 @@ export class ViewLayout {
     return found && this.#synthetic("resource", found.member, { name: uri, own: found.own, template: found.template });
   }
 
+  /** By the provider's own name of it. */
+  found(provider: string, uri: string): FoundTarget | undefined {
+    const member = this.#members.find((one) => one.provider === provider);
+    return member && foundBy(provider, member.set, uri);
+  }
+
   raw(provider: string, method: string): Entry | undefined {
     const member = this.#members.find((one) => one.provider === provider);
     return member && this.#synthetic("operation", member, { name: method, own: method });
@@ -220,10 +219,12 @@ export class ViewLayout {
 
   #synthetic(kind: "resource" | "operation", member: Member, { name, own, template }: Synthetic): Entry {
     const primitive: Primitive = { kind, name: own, definition: payload("{}"), repeatable: kind === "resource" };
-    const { provider, uris } = member;
+    const { provider, uris, set } = member;
     const { compiler } = this.#options;
-    const by: Target | undefined = template === undefined ? undefined : { provider, kind: "template", name: template };
-    return new ViewEntry(name, primitive, { provider, uris, compiler, template: by });
+    if (kind === "operation") return new ViewEntry(name, primitive, { provider, uris, compiler });
+    const templates = templatesOf(provider, set.offers.template);
+    const by = template === undefined ? undefined : templates.find((one) => one.name === template);
+    return new ViewEntry(name, primitive, { provider, uris, compiler, template: by, templates });
   }
 }
 

@@ -2,15 +2,21 @@ import type { Meter, Timer, Timers } from "../../contract/index.ts";
 import type { LiveRun } from "./run.ts";
 
 const MAX_RUNS = 10_000;
-const MAX_BYTES = 64 * 1024 * 1024;
+
+type KeptRunsOptions = {
+  readonly keepMs: number;
+  readonly maxBytes: number;
+  readonly timers: Timers;
+  readonly meter: Meter;
+};
 
 /** Ended runs, oldest first, for readers that come back in time. */
 export class KeptRuns {
-  readonly #options: { keepMs: number; timers: Timers; meter: Meter };
+  readonly #options: KeptRunsOptions;
   readonly #runs = new Map<string, { run: LiveRun; bytes: number; timer: Timer }>();
   #bytes = 0;
 
-  constructor(options: { keepMs: number; timers: Timers; meter: Meter }) {
+  constructor(options: KeptRunsOptions) {
     this.#options = options;
   }
 
@@ -32,7 +38,7 @@ export class KeptRuns {
     const bytes = run.heldBytes;
     this.#runs.set(run.id, { run, bytes, timer });
     this.#bytes += bytes;
-    while (this.#runs.size > MAX_RUNS || this.#bytes > MAX_BYTES) this.#evictOldest();
+    while (this.#runs.size > MAX_RUNS || this.#bytes > this.#options.maxBytes) this.#evictOldest();
   }
 
   #evictOldest(): void {

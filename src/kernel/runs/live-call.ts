@@ -19,8 +19,10 @@ export class LiveCall implements Call {
   readonly life: Call["life"];
   readonly timing = new LiveTiming();
   declare readonly template?: Target;
+  declare readonly templates?: readonly Target[];
   declare readonly parent?: string;
   declare readonly resumes?: string;
+  declare readonly cancels?: true;
   declare readonly task?: TaskRecord;
   declare readonly once?: string;
   declare readonly mayDefer?: boolean;
@@ -38,8 +40,10 @@ export class LiveCall implements Call {
     this.deadline = deadline;
     this.life = order.life;
     if (order.entry.template !== undefined) this.template = order.entry.template;
+    if (order.entry.templates !== undefined) this.templates = order.entry.templates;
     if (order.parent !== undefined) this.parent = order.parent;
     if (order.resumes !== undefined) this.resumes = order.resumes;
+    if (order.cancels !== undefined) this.cancels = order.cancels;
     if (order.task !== undefined) this.task = order.task;
     if (order.once !== undefined) this.once = order.once;
     if (order.mayDefer !== undefined) this.mayDefer = order.mayDefer;

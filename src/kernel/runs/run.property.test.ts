@@ -185,7 +185,8 @@ class World {
     for (const followed of this.followed) if (!followed.run.isEnded) followed.run.cancel("drain");
     for (const followed of this.followed) followed.attachment?.detach();
     await flush();
-    this.kit.time.advance(KEEP_MS + 6_000);
+    // What was cancelled just now is held until its time would have been over.
+    this.kit.time.advance(DEADLINE_MS + KEEP_MS + 6_000);
     await flush();
   }
 

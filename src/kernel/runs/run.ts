@@ -13,6 +13,9 @@ import {
   type CallEvent,
   type CallReply,
   GatewayError,
+  type HeldMessage,
+  JsonFault,
+  MAX_OPEN_ASKS,
   type Out,
   type Payload,
   type Reader,
@@ -22,16 +25,20 @@ import {
 import { Journal, type JournalLimits } from "./journal.ts";
 import type { LiveCall } from "./live-call.ts";
 
-const MAX_OPEN_ASKS = 64;
-
 /** What a run needs from the registry that made it. */
 export interface RunOwner {
   readonly journalLimits: JournalLimits;
   dropped(event: CallEvent): void;
+  /** So many bytes more are kept in journals of open runs; negative: fewer. */
+  journaled(bytes: number): void;
   late(call: Call): void;
   /** The run has ended and its reader, if any, has everything. `isWanted`: a reader may come back for it. */
   finished(run: LiveRun, isWanted: boolean): void;
   reply(call: Call, reply: CallReply): void;
+  /** A reader threw where it was given an event. */
+  unread(call: Call, cause: unknown): void;
+  /** Resolves when the task that this call has become is over, or after this time. */
+  holdTask(id: string, ms: number): Promise<void>;
 }
 
 /** The hold of dispatch on a call. */
@@ -63,13 +70,33 @@ export class LiveRun implements Run, Out {
   /** Set by a stage that asks before the call is dispatched. */
   onAnswers: ((answers: readonly Answer[]) => void) | undefined;
   witness: StagedRun["witness"];
+  #lingering: StagedRun["lingering"];
+  /** Of a call that goes on as a task of its provider: how long it counts as running at most. */
+  taskMs: number | undefined;
   /** How long the call may take from its dispatch on, where somebody said so before that. */
   extensionMs: number | undefined;
   isEnded = false;
+  /** What it came in, while it holds that. */
+  heldMessage: HeldMessage | undefined;
+  /** Of an input that is too small for that. */
+  countedBytes = 0;
+  /** Resolves when the provider is through with a call that was broken off. */
+  brokenOff: StagedRun["lingering"];
+  #countedJournal = 0;
+  #isFinished = false;
 
   constructor(call: Call, owner: RunOwner) {
     this.call = call;
     this.#owner = owner;
+  }
+
+  get lingering(): StagedRun["lingering"] {
+    if (this.taskMs !== undefined) this.#lingering ??= this.#owner.holdTask(this.id, this.taskMs);
+    return this.#lingering;
+  }
+
+  set lingering(promise: StagedRun["lingering"]) {
+    this.#lingering = this.brokenOff = promise;
   }
 
   get id(): string {
@@ -99,13 +126,36 @@ export class LiveRun implements Run, Out {
       const isKept = reader.keeps;
       if (isKept) this.#keep(cursor, event);
       this.#taken = cursor + 1;
-      if (!reader.take(event, cursor)) this.#isBlocked = true;
+      if (!this.#give(reader, event, cursor)) this.#isBlocked = true;
       // The event may be what made the reader one that can come back: then it is the first it may have lost.
       if (!isKept && reader.keeps) this.#keep(cursor, event);
     } else this.#keep(cursor, event);
     if (this.isEnded) this.#finish();
     else if (this.#journal?.isFull) this.#shrink();
+    if (this.#journal) this.#recount();
     return !this.#isBehind;
+  }
+
+  /** What nobody has read yet is in memory like anything else. What ended is kept within bounds of its own. */
+  #recount(): void {
+    const bytes = this.#isFinished ? 0 : this.journalBytes;
+    if (bytes === this.#countedJournal) return;
+    this.#owner.journaled(bytes - this.#countedJournal);
+    this.#countedJournal = bytes;
+  }
+
+  /**
+   * A fault of the reader stays with its own call: whoever writes the event reads for others, too. Where it was the end, the
+   * reader is told once more how the call ended, in words that need nothing of the provider's.
+   */
+  #give(reader: Reader, event: CallEvent, cursor: number): boolean {
+    try {
+      return reader.take(event, cursor);
+    } catch (cause) {
+      this.#owner.unread(this.call, cause);
+      if (event.type === "end") this.#give(reader, { type: "error", error: unreadError(cause) }, cursor);
+      return true;
+    }
   }
 
   /** Resolves when the reader has caught up, or is gone. */
@@ -182,11 +232,12 @@ export class LiveRun implements Run, Out {
         break;
       }
       this.#taken = entry.cursor + 1;
-      if (!reader.take(entry.event, entry.cursor)) this.#isBlocked = true;
+      if (!this.#give(reader, entry.event, entry.cursor)) this.#isBlocked = true;
     }
     if (reader && !reader.keeps) this.#journal?.forgetBefore(this.#taken);
     if (!this.#isBehind) this.#letGo();
     if (this.isEnded) this.#finish();
+    if (this.#journal) this.#recount();
   }
 
   #letGo(): void {
@@ -202,14 +253,16 @@ export class LiveRun implements Run, Out {
     if (this.isEnded) this.#finish();
     else if (this.call.life === "bound") this.cancel("the caller went away");
     else if (this.#journal?.isFull) this.#shrink();
+    if (this.#journal) this.#recount();
   }
 
   #finish(): void {
     const hasAll = this.#taken === this.#next;
     // What a reader took may still be lost on its way: one that can come back may come back for the end, too.
     this.#mayReturn ||= this.#reader?.keeps === true;
-    if (!this.#reader || hasAll)
-      this.#owner.finished(this, this.#mayReturn || (!hasAll && this.call.life === "detached"));
+    if (this.#reader && !hasAll) return;
+    this.#isFinished = true;
+    this.#owner.finished(this, this.#mayReturn || (!hasAll && this.call.life === "detached"));
   }
 
   extend(ms: number): void {
@@ -232,9 +285,11 @@ export class LiveRun implements Run, Out {
     this.#owner.reply(this.call, { type: "answer", answers });
   }
 
-  /** Not the caller ends it, but the gateway. */
+  /** Not the caller ends it, but the gateway. What a call that was sent has done, nobody here will know. */
   breakOff(reason: string): void {
-    this.end(new GatewayError("CANCELLED", { details: { reason, by: "gateway" } }));
+    if ((this.call.timing?.sentAt ?? 0) > 0) return this.lose(reason);
+    const message = `The call was not sent: ${reason}.`;
+    this.end(new GatewayError("CANCELLED", { message, details: { reason, by: "gateway" } }));
   }
 
   lose(reason: string): void {
@@ -243,6 +298,14 @@ export class LiveRun implements Run, Out {
 
   cancel(reason?: string, payload?: Payload): void {
     this.lastWords = payload;
-    this.end(new GatewayError("CANCELLED", reason === undefined ? {} : { details: { reason } }));
+    // Whoever says so does not want the call; of one who is gone nobody knows.
+    const by = payload && { by: "client" };
+    this.end(new GatewayError("CANCELLED", { details: { ...(reason !== undefined && { reason }), ...by } }));
   }
+}
+
+/** What a caller is told whose reader could not take the end. */
+function unreadError(cause: unknown): GatewayError {
+  if (!(cause instanceof JsonFault)) return GatewayError.from(cause);
+  return new GatewayError("PROVIDER_FAILED", { message: "The provider's answer is ambiguous.", cause });
 }

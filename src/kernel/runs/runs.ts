@@ -3,6 +3,7 @@
  * Kept runs are bounded in number, bytes and time: the oldest goes first, and is counted.
  */
 import {
+  type ByteBudget,
   type Call,
   type CallEvent,
   type CallOrder,
@@ -11,12 +12,16 @@ import {
   callError,
   FlightTable,
   GatewayError,
+  HeldMessage,
+  holderOf,
+  keptArguments,
   type Log,
   type Meter,
   type Principal,
   type Reader,
   type Run,
   type Runs,
+  SMALL_BYTES,
   type TaskRecord,
   type Timers,
 } from "../../contract/index.ts";
@@ -25,6 +30,7 @@ import type { JournalLimits } from "./journal.ts";
 import { KeptRuns } from "./kept-runs.ts";
 import { LiveCall } from "./live-call.ts";
 import { LiveRun, type RunOwner } from "./run.ts";
+import { TaskHolds } from "./task-holds.ts";
 import { type DurableTasks, TaskTable } from "./task-table.ts";
 
 export type RunsOptions = {
@@ -32,6 +38,7 @@ export type RunsOptions = {
   readonly timers: Timers;
   readonly log: Log;
   readonly meter: Meter;
+  readonly budget: ByteBudget;
   readonly journal?: JournalLimits;
   /** How long an ended run waits for a reader that comes back. */
   readonly keepMs?: number;
@@ -41,6 +48,8 @@ export type RunsOptions = {
   readonly reply: (provider: string, callId: string, reply: CallReply) => void;
 };
 
+/** Of ended runs; less where there is little memory. */
+const KEPT_BYTES = 64 * 1024 * 1024;
 const JOURNAL_LIMITS: JournalLimits = { maxEvents: 256, maxBytes: 1024 * 1024 };
 
 export class LiveRuns implements Runs, RunOwner {
@@ -49,12 +58,15 @@ export class LiveRuns implements Runs, RunOwner {
   readonly #open = new FlightTable<LiveRun>();
   readonly #kept: KeptRuns;
   readonly #tasks: TaskTable;
+  readonly #taskHolds: TaskHolds;
 
   constructor(options: RunsOptions) {
     this.#options = options;
     this.journalLimits = options.journal ?? JOURNAL_LIMITS;
-    this.#kept = new KeptRuns({ keepMs: options.keepMs ?? 300_000, timers: options.timers, meter: options.meter });
+    const { keepMs = 300_000, timers, meter, budget } = options;
+    this.#kept = new KeptRuns({ keepMs, timers, meter, maxBytes: Math.min(KEPT_BYTES, budget.bytes / 4) });
     this.#tasks = new TaskTable(options.clock, options.durable);
+    this.#taskHolds = new TaskHolds(options.timers);
   }
 
   start(order: CallOrder, reader: Reader): Run {
@@ -62,6 +74,7 @@ export class LiveRuns implements Runs, RunOwner {
     const call = new LiveCall(order, this.#options.clock.now() + limit);
     const run = new LiveRun(call, this);
     call.launch(run, this.#open.add(run));
+    this.#hold(run, order);
     run.attach(reader, -1);
     const entry = order.entry as ViewEntry;
     entry.pipeline(call, run).then(
@@ -69,6 +82,30 @@ export class LiveRuns implements Runs, RunOwner {
       (error) => this.#settle(run, error),
     );
     return run;
+  }
+
+  /** What is too large to be nobody's is held for its caller; the rest costs an addition. */
+  #hold(run: LiveRun, { held, input, principal }: CallOrder): void {
+    const bytes = (input.frame ?? input).text.length;
+    if (held) run.heldMessage = held.hold();
+    else if (bytes > SMALL_BYTES)
+      run.heldMessage = new HeldMessage(this.#options.budget, holderOf(principal, ""), bytes).hold();
+    else {
+      run.countedBytes = bytes;
+      this.#options.budget.count(bytes);
+    }
+  }
+
+  /** Its reader has everything, or is gone for good; the provider may still have the message of a call that was broken off. */
+  #letGo(run: LiveRun): void {
+    const { heldMessage, countedBytes } = run;
+    run.heldMessage = undefined;
+    run.countedBytes = 0;
+    if (countedBytes > 0) this.#options.budget.count(-countedBytes);
+    if (!heldMessage) return;
+    const { brokenOff } = run;
+    if (brokenOff) void brokenOff.then(() => heldMessage.letGo());
+    else heldMessage.letGo();
   }
 
   /** The pipeline is through. A run that has no end yet gets one, because callers wait for it. */
@@ -115,21 +152,40 @@ export class LiveRuns implements Runs, RunOwner {
       id: call.id,
       principal: call.principal,
       target: call.target,
+      args: keptArguments(call),
       expiresAt: this.#options.clock.now() + ttlMs,
       ...(handle !== undefined && { handle }),
     });
+  }
+
+  holdTask(id: string, ms: number): Promise<void> {
+    return this.#taskHolds.hold(id, ms);
+  }
+
+  /** Its provider has said so. */
+  taskOver(id: string): void {
+    this.#taskHolds.over(id);
   }
 
   dropped(event: CallEvent): void {
     this.#options.meter.count("isthmus_events_dropped_total", event.type);
   }
 
+  journaled(bytes: number): void {
+    this.#options.budget.count(bytes);
+  }
+
   late(call: Call): void {
     this.#options.meter.count("isthmus_events_late_total", call.target.provider);
   }
 
+  unread(call: Call, cause: unknown): void {
+    this.#options.log.error("an event could not be handed to its reader", { callId: call.id, cause });
+  }
+
   finished(run: LiveRun, isWanted: boolean): void {
     this.#open.delete(LiveCall.keyOf(run.id));
+    this.#letGo(run);
     if (isWanted) this.#kept.add(run);
     else this.#kept.delete(run.id);
   }
@@ -146,5 +202,6 @@ export class LiveRuns implements Runs, RunOwner {
   close(): void {
     for (const run of this.#open.values()) run.breakOff("the gateway is shutting down");
     this.#kept.clear();
+    this.#taskHolds.close();
   }
 }

@@ -11,6 +11,7 @@ const TASK: Omit<TaskRecord, "expiresAt"> = {
   principal: { id: "me" },
   target: { provider: "p", kind: "tool", name: "t" },
   handle: "upstream-1",
+  args: '{"path":"/\xc3\xa4"}',
 };
 const END: CallEvent = {
   type: "end",
@@ -25,7 +26,7 @@ function durable(rows: FakeTaskRows, member: string) {
 }
 
 describe("tasks of providers", () => {
-  test("are found by a process that starts later, with the provider's own name for them", async () => {
+  test("are found by a process that starts later, with the provider's own name for them and their arguments", async () => {
     const [rows, time] = [new FakeTaskRows(), new ManualTime()];
     await new TaskTable(time, durable(rows, "one")).add({ ...TASK, expiresAt: time.now() + 60_000 });
     const later = new TaskTable(time, durable(rows, "two"));
@@ -70,4 +71,22 @@ describe("tasks of providers", () => {
     expect(heard).toMatchObject([{ type: "error", error: { code: "STATE_UNAVAILABLE" } }]);
     expect(kit.kernel.stats()).toMatchObject({ open: 0, tasks: 0 });
   });
+
+  test.each(["here", "in rows"])(
+    "are kept up to a bound for each caller %s, and those of others stay",
+    async (where) => {
+      const [rows, time] = [new FakeTaskRows(), new ManualTime()];
+      const table = new TaskTable(time, where === "here" ? undefined : durable(rows, "one"));
+      const add = (id: string, principal: string) =>
+        table.add({ ...TASK, id, principal: { id: principal }, expiresAt: time.now() + 60_000 });
+      await add("other", "bob");
+      for (let number = 0; number < 1200; number++) await add(`t${number}`, "me");
+      await flush();
+      expect((await table.of({ id: "me" })).length).toBeLessThanOrEqual(1000);
+      expect(table.size).toBeLessThanOrEqual(1001);
+      expect(rows.rows.size).toBeLessThanOrEqual(1100);
+      expect((await table.get("t1199"))?.id).toBe("t1199");
+      expect([await table.get("t0"), (await table.get("other"))?.id]).toEqual([undefined, "other"]);
+    },
+  );
 });

@@ -5,19 +5,27 @@
 import {
   type Clock,
   faultPoint,
+  type MadeCall,
   type Principal,
   type Records,
-  type Target,
   type TaskRecord,
 } from "../../contract/index.ts";
 
 const MAX_TASKS = 10_000;
+/** Of one caller: the oldest are forgotten before their time. In rows there may be a few more for a while. */
+const MAX_PER_CALLER = 1000;
+const ADDED_BETWEEN_TRIMS = 64;
+/** So many rows are read at once, and so many tasks of one caller are found. */
+const PAGE = 100;
+const MAX_FOUND = 1000;
 
 /** Where tasks outlive the process. `member`: who we are to the others now. */
 export type DurableTasks = { readonly records: Pick<Records, "tasks">; readonly member: () => string };
 
 /** What of a task stands in its row. `kind` tells it from tasks that the gateway itself keeps. */
-type Relayed = { readonly kind: "relayed"; readonly target: Target; readonly handle?: string };
+type Relayed = MadeCall & { readonly kind: "relayed"; readonly handle?: string };
+
+const RELAYED_START = '{"kind":"relayed"';
 
 export class TaskTable {
   readonly #clock: Clock;
@@ -25,6 +33,7 @@ export class TaskTable {
   readonly #tasks = new Map<string, TaskRecord>();
   /** From our clock to everybody's. */
   readonly #epoch: number;
+  #added = 0;
 
   constructor(clock: Clock, durable?: DurableTasks) {
     this.#clock = clock;
@@ -39,13 +48,14 @@ export class TaskTable {
   /** A promise where it has to become durable first; it rejects with STATE_UNAVAILABLE. */
   add(task: TaskRecord): Promise<void> | undefined {
     this.#sweep();
+    this.#makeRoom(task.principal.id);
     if (!this.#durable) return void this.#tasks.set(task.id, task);
     return this.#store(this.#durable, task);
   }
 
   async #store({ records, member }: DurableTasks, task: TaskRecord): Promise<void> {
-    const { id, principal, target, handle, expiresAt } = task;
-    const state: Relayed = { kind: "relayed", target, ...(handle !== undefined && { handle }) };
+    const { id, principal, target, args, handle, expiresAt } = task;
+    const state: Relayed = { kind: "relayed", target, args, ...(handle !== undefined && { handle }) };
     faultPoint("tasks.relay.before");
     await records.tasks.put({
       id,
@@ -57,6 +67,15 @@ export class TaskTable {
     });
     faultPoint("tasks.relay.after");
     this.#tasks.set(id, task);
+    // What is too much now goes with the next one: nobody has to wait for it.
+    if (this.#added++ % ADDED_BETWEEN_TRIMS === 0)
+      records.tasks.trimOpen(principal.id, MAX_PER_CALLER, RELAYED_START).catch(() => undefined);
+  }
+
+  #makeRoom(principal: string): void {
+    if (this.#tasks.size < MAX_PER_CALLER) return;
+    const own = [...this.#tasks.values()].filter((task) => task.principal.id === principal);
+    for (const { id } of own.slice(0, Math.max(0, own.length - MAX_PER_CALLER + 1))) this.#tasks.delete(id);
   }
 
   async get(id: string): Promise<TaskRecord | undefined> {
@@ -69,22 +88,28 @@ export class TaskTable {
   /** Newest first. */
   async of(principal: Principal): Promise<TaskRecord[]> {
     this.#sweep();
-    const rows = await this.#durable?.records.tasks.of(principal.id);
-    if (rows)
-      return rows
-        .map((row) => this.#read(row))
-        .filter((task) => task !== undefined)
-        .reverse();
+    if (this.#durable) return await this.#stored(this.#durable, principal);
     return [...this.#tasks.values()].filter((task) => task.principal.id === principal.id).reverse();
+  }
+
+  async #stored({ records }: DurableTasks, { id }: Principal): Promise<TaskRecord[]> {
+    const found: TaskRecord[] = [];
+    for (let before: number | undefined; found.length < MAX_FOUND; ) {
+      const rows = await records.tasks.of(id, PAGE, before);
+      found.push(...rows.flatMap((row) => this.#read(row) ?? []));
+      before = rows.at(-1)?.sequence;
+      if (rows.length < PAGE) break;
+    }
+    return found;
   }
 
   #read(row: { id: string; principal: string; state: string; expiresAt: number }): TaskRecord | undefined {
     const state = JSON.parse(row.state) as Relayed | { readonly kind: "kept" };
     const expiresAt = row.expiresAt - this.#epoch;
     if (state.kind !== "relayed" || expiresAt <= this.#clock.now()) return undefined;
-    const { target, handle } = state;
+    const { target, args, handle } = state;
     const principal = { id: row.principal };
-    return { id: row.id, principal, target, expiresAt, ...(handle !== undefined && { handle }) };
+    return { id: row.id, principal, target, args, expiresAt, ...(handle !== undefined && { handle }) };
   }
 
   #sweep(): void {
