@@ -4,12 +4,14 @@ import type {
   CallLedger,
   Charge,
   Clock,
+  KeptRoom,
   Limited,
   OpenCall,
   Settlement,
 } from "../../contract/index.ts";
 import { ExpiringMap } from "./expiring-map.ts";
 import { MemoryCounters } from "./memory-counters.ts";
+import { MemoryKeptAnswers } from "./memory-kept-answers.ts";
 import type { MemoryMembers } from "./memory-members.ts";
 
 type Named = { readonly call: string; readonly member: string; readonly digest: string; readonly answer?: string };
@@ -23,6 +25,7 @@ const AFTERLIFE_MS = 60_000;
 export class MemoryCalls implements CallLedger {
   readonly #open: ExpiringMap<Admission>;
   readonly #named: ExpiringMap<Named>;
+  readonly #kept = new MemoryKeptAnswers((key) => this.#named.get(key)?.answer !== undefined);
   readonly #members: MemoryMembers;
   readonly counters: MemoryCounters;
 
@@ -52,14 +55,20 @@ export class MemoryCalls implements CallLedger {
     return this.counters.take(charge);
   }
 
-  async settle({ call, once, slots }: Settlement): Promise<void> {
+  async settle({ call, once, slots }: Settlement): Promise<readonly KeptRoom[] | undefined> {
     this.#open.delete(call);
     if (slots !== undefined) this.counters.free(call, slots);
-    if (once === undefined) return;
+    if (once === undefined) return undefined;
     const named = this.#named.get(once.key);
-    if (named?.call !== call || named.member === NOBODY) return;
-    if (once.answer === undefined) this.#named.delete(once.key);
-    else this.#named.set(once.key, { ...named, answer: once.answer }, once.ttlMs);
+    if (named?.call !== call || named.member === NOBODY) return undefined;
+    const { key, answer, ttlMs, rooms = [] } = once;
+    if (answer === undefined) {
+      this.#named.delete(key);
+      return undefined;
+    }
+    this.#named.set(key, { ...named, answer }, ttlMs);
+    const bytes = Buffer.byteLength(key) + Buffer.byteLength(answer);
+    return this.#kept.keep(key, bytes, rooms, (old) => this.#named.delete(old));
   }
 
   async openOf(session: string): Promise<readonly OpenCall[]> {

@@ -64,6 +64,35 @@ describe("a budget", () => {
     expect(spend(budget("a", { capacity: 2 }))).toMatchObject({ type: "limited" });
   });
 
+  test("of one tenant leaves room for those of others, and says whose there are too many", () => {
+    const { clock, spend } = spender(4);
+    const of = (tenant: string, key: string) => budget(key, { tenant });
+    for (const key of ["a", "b"]) expect(spend(of("acme", key))).toBeUndefined();
+    expect(() => spend(of("acme", "c"))).toThrow(/of this tenant/);
+    expect(spend(of("globex", "d"))).toBeUndefined();
+    expect(spend(budget("e"))).toBeUndefined();
+    expect(spend(of("acme", "a"))).toMatchObject({ type: "limited" });
+    expect(() => spend(budget("f"))).toThrow(/counts 4 budgets/);
+    clock.advance(120_000);
+    for (const key of ["g", "h"]) expect(spend(of("acme", key))).toBeUndefined();
+  });
+
+  test("that a tenant has set for itself takes nobody's room, and goes where that tenant has most", () => {
+    const { counters, take, spend } = spender(3);
+    const own = (tenant: string, key: string) => budget(key, { tenant, isOwn: true });
+    spend(budget("platform's"));
+    take("rate");
+    expect(spend(own("globex", "g"))).toBeUndefined();
+    for (let index = 0; index < 20; index++) expect(spend(own("acme", `a${index}`))).toBeUndefined();
+    expect(counters.size).toBe(5);
+    expect(spend(budget("new"))).toBeUndefined();
+    expect(spend(budget("platform's"))).toMatchObject({ type: "limited" });
+    expect(take("rate")).toMatchObject({ type: "limited" });
+    expect(spend(own("globex", "g"))).toMatchObject({ type: "limited" });
+    expect(spend(own("acme", "a19"))).toMatchObject({ type: "limited" });
+    expect(spend(own("acme", "a0"))).toBeUndefined();
+  });
+
   test("makes room when its time is over", () => {
     const { clock, spend } = spender(1);
     spend(budget("a"));

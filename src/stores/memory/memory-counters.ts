@@ -8,13 +8,15 @@ import {
   type Limited,
   type SlotClaim,
 } from "../../contract/index.ts";
+import { LastingBuckets } from "./lasting-buckets.ts";
+import { OwnBuckets } from "./own-buckets.ts";
 import { TokenBucket } from "./token-bucket.ts";
 
 export type MemoryCountersOptions = {
   readonly clock: Clock;
   /** Whether the lease of a member is alive: the places of the others are free. */
   readonly isAlive: (member: string) => boolean;
-  /** Of the buckets that are remembered of each sort, those that may go and those that may not; default 100,000. */
+  /** Of the buckets that are remembered of each sort: those that may go, those that may not, and tenants' own; default 100,000. */
   readonly maxBuckets?: number;
 };
 
@@ -32,7 +34,8 @@ export class MemoryCounters implements Counters {
   /** Those that may go: the longest unused is the first, and goes first. */
   readonly #passing = new Map<string, TokenBucket>();
   /** Budgets: one that was forgotten would be full again for whoever has spent it. */
-  readonly #lasting = new Map<string, TokenBucket>();
+  readonly #lasting: LastingBuckets;
+  readonly #own: OwnBuckets;
   /** By the key of the place: the member of each call. */
   readonly #places = new Map<string, Map<string, string>>();
   #sweepAt = 0;
@@ -40,11 +43,13 @@ export class MemoryCounters implements Counters {
   constructor(options: MemoryCountersOptions) {
     this.#options = options;
     this.#maxBuckets = options.maxBuckets ?? MAX_BUCKETS;
+    this.#lasting = new LastingBuckets(this.#maxBuckets);
+    this.#own = new OwnBuckets(this.#maxBuckets);
   }
 
   /** How many buckets are remembered. */
   get size(): number {
-    return this.#passing.size + this.#lasting.size;
+    return this.#passing.size + this.#lasting.size + this.#own.size;
   }
 
   /** Throws OVERLOADED where a budget would have to be remembered for which there is no room. */
@@ -53,7 +58,7 @@ export class MemoryCounters implements Counters {
     const now = Math.floor(this.#options.clock.now());
     const limited = firstOf(this.#emptyBucket(debits, now), this.#fullPlace(slots, call));
     if (limited !== undefined) return limited;
-    if (this.#lasting.size + debits.length > this.#maxBuckets) this.#refuseNewBudgets(debits, now);
+    if (this.#lasting.fullFor(debits.length, debits[0]?.tenant) !== undefined) this.#refuseNewBudgets(debits, now);
     for (const debit of debits) this.#debit(debit, now);
     for (const { key } of slots) this.#callsAt(key).set(call, member);
     return undefined;
@@ -97,31 +102,32 @@ export class MemoryCounters implements Counters {
   }
 
   #known(debit: Debit, now: number): TokenBucket | undefined {
-    const bucket = this.#bucketsOf(debit).get(debit.key);
+    const bucket = this.#bucketOf(debit);
     return bucket !== undefined && bucket.endsAt > now ? bucket : undefined;
   }
 
   #debit(debit: Debit, now: number): void {
-    const { key } = debit;
-    const buckets = this.#bucketsOf(debit);
     const known = this.#known(debit, now);
     const bucket = known ?? new TokenBucket();
     bucket.take(debit, now);
     // Not with each call: what matters is who was not seen for long.
     if (known !== undefined && now - known.movedAt < MOVE_EVERY_MS) return;
     bucket.movedAt = now;
-    buckets.delete(key);
-    if (known === undefined && buckets === this.#passing) this.#makeRoom(now);
-    buckets.set(key, bucket);
+    if (known === undefined && now >= this.#sweepAt) this.#sweep(now);
+    const { key, tenant } = debit;
+    if (isOwn(debit)) return this.#own.put(debit.tenant, key, bucket);
+    if (isLasting(debit)) return this.#lasting.put(key, bucket, tenant);
+    this.#passing.delete(key);
+    if (known === undefined) this.#makeRoom();
+    this.#passing.set(key, bucket);
   }
 
-  /** What fills by itself may go, and what a caller can have anew at any time. */
-  #bucketsOf({ refill, isOfSession }: Debit): Map<string, TokenBucket> {
-    return refill > 0 || isOfSession ? this.#passing : this.#lasting;
+  #bucketOf(debit: Debit): TokenBucket | undefined {
+    if (isOwn(debit)) return this.#own.get(debit.tenant, debit.key);
+    return (isLasting(debit) ? this.#lasting : this.#passing).get(debit.key);
   }
 
-  #makeRoom(now: number): void {
-    if (now >= this.#sweepAt) this.#sweep(now);
+  #makeRoom(): void {
     if (this.#passing.size < this.#maxBuckets) return;
     const [oldest] = this.#passing.keys();
     if (oldest !== undefined) this.#passing.delete(oldest);
@@ -129,18 +135,18 @@ export class MemoryCounters implements Counters {
 
   #refuseNewBudgets(debits: readonly Debit[], now: number): void {
     if (now >= this.#sweepAt) this.#sweep(now);
-    const isNew = (debit: Debit) => this.#bucketsOf(debit) === this.#lasting && !this.#known(debit, now);
+    const isNew = (debit: Debit) => isLasting(debit) && !isOwn(debit) && !this.#known(debit, now);
     const wanted = debits.filter(isNew).length;
-    if (wanted === 0 || this.#lasting.size + wanted <= this.#maxBuckets) return;
-    const message = `The gateway counts ${this.#maxBuckets} budgets already, and can count no other one.`;
-    throw new GatewayError("OVERLOADED", { message });
+    // What one call takes is all of one tenant.
+    const message = wanted === 0 ? undefined : this.#lasting.fullFor(wanted, debits[0]?.tenant);
+    if (message !== undefined) throw new GatewayError("OVERLOADED", { message });
   }
 
   #sweep(now: number): void {
     this.#sweepAt = now + SWEEP_EVERY_MS;
-    for (const buckets of [this.#passing, this.#lasting]) {
-      for (const [key, { endsAt }] of buckets) if (endsAt <= now) buckets.delete(key);
-    }
+    for (const [key, { endsAt }] of this.#passing) if (endsAt <= now) this.#passing.delete(key);
+    this.#lasting.sweep(now);
+    this.#own.sweep(now);
   }
 
   #callsAt(key: string): Map<string, string> {
@@ -150,6 +156,15 @@ export class MemoryCounters implements Counters {
     this.#places.set(key, calls);
     return calls;
   }
+}
+
+/** What fills by itself may go, and what a caller can have anew at any time. */
+function isLasting({ refill, isOfSession }: Debit): boolean {
+  return refill === 0 && isOfSession !== true;
+}
+
+function isOwn(debit: Debit): debit is Debit & { readonly tenant: string } {
+  return debit.isOwn === true && debit.tenant !== undefined;
 }
 
 /** Of what refuses by its rate and what refuses by its places, the one whose level comes first. */

@@ -4,10 +4,32 @@ import type { EngineName, Step } from "./step.ts";
 import { recordsStep } from "./step-1-records.ts";
 import { blobChunksStep } from "./step-2-blob-chunks.ts";
 import { governanceStep } from "./step-3-governance.ts";
+import { approvedDefinitionsStep } from "./step-4-approved-definitions.ts";
+import { blockChangesStep } from "./step-5-block-changes.ts";
+import { tokenMakersStep } from "./step-6-token-makers.ts";
+import { tokenNamesStep } from "./step-7-token-names.ts";
+import { taskResultsStep } from "./step-8-task-results.ts";
+import { makerNamesStep } from "./step-9-maker-names.ts";
+import { tokensOfTenantsStep } from "./step-10-tokens-of-tenants.ts";
+import { approvalDecidersStep } from "./step-11-approval-deciders.ts";
+import { namesOfCallersStep } from "./step-12-names-of-callers.ts";
 import type { VersionTable } from "./tables.ts";
 
 /** In order; the first leads to version 1. Steps are only ever added at the end. */
-export const STEPS: readonly Step[] = [recordsStep, blobChunksStep, governanceStep];
+export const STEPS: readonly Step[] = [
+  recordsStep,
+  blobChunksStep,
+  governanceStep,
+  approvedDefinitionsStep,
+  blockChangesStep,
+  tokenMakersStep,
+  tokenNamesStep,
+  taskResultsStep,
+  makerNamesStep,
+  tokensOfTenantsStep,
+  approvalDecidersStep,
+  namesOfCallersStep,
+];
 
 type Versioned = { records_versions: VersionTable };
 

@@ -22,6 +22,7 @@ export interface Tables {
   blocks: BlockTable;
   /** One row. */
   block_version: BlockVersionTable;
+  block_changes: BlockChangeTable;
   upstream_tokens: UpstreamTokenTable;
 }
 
@@ -38,6 +39,12 @@ export interface TokenTable {
   role: string;
   created_at: number;
   created_by: string;
+  /** A JSON array. */
+  makers: string;
+  /** "" of those that are older than it. */
+  named_by: string;
+  /** A JSON array. */
+  maker_names: string;
   expires_at: number;
   last_used_at: number;
 }
@@ -76,6 +83,7 @@ export interface ApprovalTable {
   tool: string;
   digest: string;
   input: string;
+  definition: string;
   key: string;
   /** The key while it is open. */
   open_key: string | null;
@@ -89,6 +97,9 @@ export interface ApprovalTable {
   state: string;
   decided_by: string;
   given: string;
+  called_as: string;
+  /** JSON; "" for nobody, and where a process of an older program has written it. */
+  decider: string;
 }
 
 export interface GatewayTable {
@@ -122,6 +133,13 @@ export interface BlockVersionTable {
   version: number;
 }
 
+/** One row for each of the last versions. */
+export interface BlockChangeTable {
+  version: number;
+  /** Of the block. */
+  id: string;
+}
+
 export interface PolicyVersionTable {
   version: number;
 }
@@ -135,6 +153,10 @@ export interface TaskTable {
   is_over: number;
   state: string;
   expires_at: number;
+  /** In characters. */
+  result_size: Generated<number>;
+  /** "" where there is none. */
+  result: Generated<string>;
 }
 
 export interface DeliveryTable {

@@ -101,6 +101,11 @@ class PostgresRecords implements Records {
     });
   }
 
+  /** PostgreSQL acknowledges what is on its disk. */
+  sync(): Promise<void> {
+    return Promise.resolve();
+  }
+
   get isUp(): boolean {
     return this.#health.isUp;
   }

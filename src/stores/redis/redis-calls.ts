@@ -1,5 +1,15 @@
-import type { Admission, Admitted, CallLedger, Charge, Limited, OpenCall, Settlement } from "../../contract/index.ts";
+import type {
+  Admission,
+  Admitted,
+  CallLedger,
+  Charge,
+  KeptRoom,
+  Limited,
+  OpenCall,
+  Settlement,
+} from "../../contract/index.ts";
 import { chargeArgs, chargeKeys, isCharged, readLimited, TAKE_CHARGE } from "./redis-charge.ts";
+import { KEEP_ANSWER, readCrowded, roomArgs } from "./redis-kept-answers.ts";
 import type { RedisKeys } from "./redis-keys.ts";
 import { wholeMs } from "./redis-keys.ts";
 import type { RedisLink } from "./redis-link.ts";
@@ -56,10 +66,11 @@ const CHARGE = redisScript(
 );
 
 // KEYS: as of an admission, and the places.
-// ARGV: call, '1' if there is an answer, the answer, its time, the member.
+// ARGV: call, '1' if there is an answer, the answer, its time, the member, its rooms.
 const SETTLE = redisScript(
   "settle",
-  `for i = 3, #KEYS do redis.call('SREM', KEYS[i] .. ':' .. ARGV[5], ARGV[1]) end
+  `${KEEP_ANSWER}
+   for i = 3, #KEYS do redis.call('SREM', KEYS[i] .. ':' .. ARGV[5], ARGV[1]) end
    if KEYS[2] ~= '' then redis.call('HDEL', KEYS[2], ARGV[1]) end
    if KEYS[1] == '' then return end
    local named = redis.call('HMGET', KEYS[1], 'call', 'member')
@@ -68,6 +79,7 @@ const SETTLE = redisScript(
      if ARGV[2] == '1' then
        redis.call('HSET', KEYS[1], 'answer', ARGV[3])
        redis.call('PEXPIRE', KEYS[1], ARGV[4])
+       return keep_answer(KEYS[1], #ARGV[3] + #KEYS[1], ARGV[4], 6)
      else
        redis.call('DEL', KEYS[1])
      end
@@ -107,7 +119,16 @@ export class RedisCalls implements CallLedger {
     const naming = once === undefined ? ["", ""] : [once.digest, Math.max(wholeMs(once.ttlMs), lifeMs)];
     const counts = [debits?.length ?? 0, slots?.length ?? 0];
     const keys = [...this.#places(session, once?.key), ...chargeKeys(admission, this.#keys)];
-    const args = [this.#keys.memberPrefix, call, member, facts, lifeMs, ...naming, ...counts, ...chargeArgs(admission)];
+    const args = [
+      this.#keys.memberPrefix,
+      call,
+      member,
+      facts,
+      lifeMs,
+      ...naming,
+      ...counts,
+      ...chargeArgs(admission, this.#keys),
+    ];
     return readAdmitted(admission, (await this.#link.run(ADMIT, keys, args)) as string[]);
   }
 
@@ -115,16 +136,19 @@ export class RedisCalls implements CallLedger {
     const { call, member, debits, slots } = charge;
     if (!isCharged(charge)) return undefined;
     const counts = [debits?.length ?? 0, slots?.length ?? 0];
-    const args = [this.#keys.memberPrefix, call, member, ...counts, ...chargeArgs(charge)];
+    const args = [this.#keys.memberPrefix, call, member, ...counts, ...chargeArgs(charge, this.#keys)];
     const answer = (await this.#link.run(CHARGE, chargeKeys(charge, this.#keys), args)) as string[] | null;
     return answer === null ? undefined : readLimited(charge, answer);
   }
 
-  async settle({ call, session, once, member = "", slots = [] }: Settlement): Promise<void> {
-    if (session === undefined && once === undefined && slots.length === 0) return;
+  async settle(settlement: Settlement): Promise<readonly KeptRoom[] | undefined> {
+    const { call, session, once, member = "", slots = [] } = settlement;
+    if (session === undefined && once === undefined && slots.length === 0) return undefined;
+    const { rooms = [] } = once ?? {};
     const answer = once?.answer === undefined ? ["0", "", 0] : ["1", once.answer, wholeMs(once.ttlMs)];
     const keys = [...this.#places(session, once?.key), ...chargeKeys({ slots }, this.#keys)];
-    await this.#link.run(SETTLE, keys, [call, ...answer, member]);
+    const crowded = await this.#link.run(SETTLE, keys, [call, ...answer, member, ...roomArgs(rooms, this.#keys)]);
+    return readCrowded(rooms, crowded);
   }
 
   async openOf(session: string): Promise<readonly OpenCall[]> {

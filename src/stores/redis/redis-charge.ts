@@ -1,5 +1,5 @@
 /** Buckets and places in Redis: the part of a script that takes what a call takes, and what goes in and comes out of it. */
-import { type Charge, LIMIT_LEVELS, type Limited } from "../../contract/index.ts";
+import { type Charge, LIMIT_LEVELS, type Limited, MAX_OWN_BUCKETS } from "../../contract/index.ts";
 import type { RedisKeys } from "./redis-keys.ts";
 import { wholeMs } from "./redis-keys.ts";
 
@@ -11,7 +11,8 @@ import { wholeMs } from "./redis-keys.ts";
 // over are free: they go with the first who looks.
 //
 // take_charge(at_key, at, buckets, places, call, member, members): from that key and that argument on. For a bucket: its
-// capacity, what is taken, what comes back in a ms, its time; all in units. For a place: how many there are, its time.
+// capacity, what is taken, what comes back in a ms, its time; all in units; and the set of those of a tenant's own, by when
+// they were last used, or ''. For a place: how many there are, its time.
 // Gives back nothing, or 'limited', the number of the first empty bucket (0: none), its ms, that of the first full place.
 export const TAKE_CHARGE = `
 local function take_charge(at_key, at, buckets, places, call, member, members)
@@ -20,8 +21,8 @@ local function take_charge(at_key, at, buckets, places, call, member, members)
   local now = time[1] * 1000 + math.floor(time[2] / 1000)
   local taken, empty, wait, full = {}, 0, '', 0
   for i = 1, buckets do
-    local capacity, amount = tonumber(ARGV[at + i * 4 - 4]), tonumber(ARGV[at + i * 4 - 3])
-    local refill = tonumber(ARGV[at + i * 4 - 2])
+    local capacity, amount = tonumber(ARGV[at + i * 5 - 5]), tonumber(ARGV[at + i * 5 - 4])
+    local refill = tonumber(ARGV[at + i * 5 - 3])
     local before, since = string.match(redis.call('GET', KEYS[at_key + i - 1]) or '0:0', '^(%d+):(%d+)$')
     local left = math.max(0, before - math.max(0, now - since) * refill)
     local missing = left + amount - capacity
@@ -31,7 +32,7 @@ local function take_charge(at_key, at, buckets, places, call, member, members)
     end
     taken[i] = string.format('%.0f:%.0f', left + amount, now)
   end
-  local first = at + buckets * 4
+  local first = at + buckets * 5
   for i = 1, places do
     local key, held = KEYS[at_key + buckets + i - 1], 0
     for _, one in ipairs(redis.call('SMEMBERS', key)) do
@@ -46,7 +47,15 @@ local function take_charge(at_key, at, buckets, places, call, member, members)
     if not is_in and held >= tonumber(ARGV[first + i * 2 - 2]) and full == 0 then full = i end
   end
   if empty + full > 0 then return { 'limited', tostring(empty), wait, tostring(full) } end
-  for i = 1, buckets do redis.call('SET', KEYS[at_key + i - 1], taken[i], 'PX', ARGV[at + i * 4 - 1]) end
+  for i = 1, buckets do
+    local key, ms, own = KEYS[at_key + i - 1], ARGV[at + i * 5 - 2], ARGV[at + i * 5 - 1]
+    redis.call('SET', key, taken[i], 'PX', ms)
+    if own ~= '' then
+      redis.call('ZADD', own, now, key)
+      if redis.call('PTTL', own) < tonumber(ms) then redis.call('PEXPIRE', own, ms) end
+      if redis.call('ZCARD', own) > ${MAX_OWN_BUCKETS} then redis.call('DEL', redis.call('ZPOPMIN', own)[1]) end
+    end
+  end
   for i = 1, places do
     local key, ms = KEYS[at_key + buckets + i - 1], ARGV[first + i * 2 - 1]
     redis.call('SADD', key, member)
@@ -68,12 +77,13 @@ export function chargeKeys({ debits = NONE, slots = NONE }: Taken, keys: RedisKe
   return [...debits.map(({ key }) => keys.bucket(key)), ...slots.map(({ key }) => keys.places(key))];
 }
 
-export function chargeArgs({ debits = NONE, slots = NONE }: Taken): number[] {
-  const buckets = debits.flatMap(({ capacity, amount = 1, refill, periodMs, ttlMs }) => [
+export function chargeArgs({ debits = NONE, slots = NONE }: Taken, keys: RedisKeys): (number | string)[] {
+  const buckets = debits.flatMap(({ capacity, amount = 1, refill, periodMs, ttlMs, tenant, isOwn }) => [
     capacity * periodMs,
     amount * periodMs,
     refill,
     wholeMs(ttlMs),
+    isOwn === true && tenant !== undefined ? keys.ownBuckets(tenant) : "",
   ]);
   return [...buckets, ...slots.flatMap(({ max }) => [max, PLACE_MS])];
 }

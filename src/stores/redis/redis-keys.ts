@@ -12,7 +12,10 @@ export function redisKeys(prefix: string) {
     logBytes: (log: string) => `${prefix}log-bytes:${log}`,
     openCalls: (session: string) => `${prefix}open:${session}`,
     namedCall: (key: string) => `${prefix}once:${key}`,
+    keptPrefix: `${prefix}kept:`,
+    keptBytesPrefix: `${prefix}kept-bytes:`,
     bucket: (key: string) => `${prefix}bucket:${key}`,
+    ownBuckets: (tenant: string) => `${prefix}own-buckets:${tenant}`,
     places: (key: string) => `${prefix}places:${key}`,
     topic: (topic: string) => `${prefix}topic:${topic}`,
   };

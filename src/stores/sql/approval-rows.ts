@@ -1,11 +1,15 @@
-import type { Selectable } from "kysely";
+import { type ExpressionBuilder, type Selectable, sql } from "kysely";
 import {
   type Approval,
   type ApprovalChange,
   type ApprovalFilter,
+  type ApprovalPage,
   type ApprovalRows,
   type ApprovalState,
+  type AskedBy,
   type Evidence,
+  type ListedApproval,
+  MAX_LISTED_INPUT,
   NO_INPUT,
 } from "../../contract/index.ts";
 import type { ApprovalTable } from "../migrations/index.ts";
@@ -33,25 +37,55 @@ export class SqlApprovalRows implements ApprovalRows {
     return new Map(found.map(({ id, state }) => [id, state as ApprovalState]));
   }
 
-  async find(key: string): Promise<Approval | undefined> {
-    const found = await this.#engine.run(() => this.#all.where("open_key", "=", key).executeTakeFirst());
+  async find(openKey: string): Promise<Approval | undefined> {
+    const found = await this.#engine.run(() => this.#all.where("open_key", "=", openKey).executeTakeFirst());
     return found && approvalOf(found);
   }
 
-  async list({ tenant, state, limit }: ApprovalFilter): Promise<readonly Approval[]> {
-    let query = this.#all.orderBy("sequence", "desc").limit(limit);
-    if (tenant !== undefined) query = query.where("tenant", "=", tenant);
-    if (state !== undefined) query = query.where("state", "=", state);
-    return (await this.#engine.run(() => query.execute())).map(approvalOf);
+  async denied(key: string, by: AskedBy, now: number): Promise<Approval | undefined> {
+    const held = this.#all.where("state", "=", "denied").where("expires_at", ">", Math.round(now));
+    const query = held.where("key", "=", key).where(askedBy(by)).orderBy("sequence", "desc").limit(1);
+    const found = await this.#engine.run(() => query.executeTakeFirst());
+    return found && approvalOf(found);
   }
 
-  async count(principal: string): Promise<number> {
+  async waiting(key: string, by: AskedBy): Promise<readonly string[]> {
+    const ids = this.#engine.database.selectFrom("approvals").select("id").orderBy("sequence");
+    const query = ids.where("state", "=", "waiting").where("key", "=", key).where(askedBy(by));
+    return (await this.#engine.run(() => query.execute())).map(({ id }) => id);
+  }
+
+  /** Long params stay in the database. */
+  async list({ limit, inTurns = false, ...filter }: ApprovalPage): Promise<readonly ListedApproval[]> {
+    const { database } = this.#engine;
+    const chosen = database
+      .selectFrom("approvals")
+      .select("sequence")
+      .select(inTurns ? TURN.as("turn") : sql<number>`0`.as("turn"))
+      .where(meant(filter));
+    // Ids that begin alike stand together in their index.
+    const first =
+      filter.idStart === undefined ? chosen.orderBy("turn").orderBy("sequence", "desc") : chosen.orderBy("id");
+    const query = database
+      .selectFrom(first.limit(limit).as("chosen"))
+      .innerJoin("approvals", "approvals.sequence", "chosen.sequence")
+      .select(FACTS)
+      .select([
+        sql<string>`substr(input, 1, ${sql.lit(MAX_LISTED_INPUT)})`.as("beginning"),
+        sql<number>`length(input)`.as("characters"),
+      ])
+      .orderBy("chosen.turn")
+      .orderBy("chosen.sequence", "desc");
+    const found = await this.#engine.run(() => query.execute());
+    return found.map(({ beginning, characters, ...facts }) => ({ ...factsOf(facts), beginning, characters }));
+  }
+
+  async count(filter: ApprovalFilter): Promise<number> {
     const { count } = await this.#engine.run(() =>
       this.#engine.database
         .selectFrom("approvals")
         .select(({ fn }) => fn.countAll<number | string>().as("count"))
-        .where("principal", "=", principal)
-        .where("state", "in", OPEN)
+        .where(meant(filter))
         .executeTakeFirstOrThrow(),
     );
     return Number(count);
@@ -74,7 +108,16 @@ export class SqlApprovalRows implements ApprovalRows {
     const forgotten = database
       .deleteFrom("approvals")
       .where("state", "not in", OPEN)
-      .where((row) => row.or([row("expires_at", "<", Math.round(before)), row("sequence", "<=", surplus)]));
+      .where((row) =>
+        row.or([
+          row("expires_at", "<", Math.round(before)),
+          // As `isLastingNo` has it.
+          row.and([
+            row("sequence", "<=", surplus),
+            row.or([row("state", "!=", "denied"), row("given", "=", "session_user")]),
+          ]),
+        ]),
+      );
     await this.#engine.run(() => forgotten.execute());
   }
 
@@ -91,10 +134,50 @@ export class SqlApprovalRows implements ApprovalRows {
   }
 }
 
+type Where = ExpressionBuilder<{ approvals: ApprovalTable }, "approvals">;
+
+/** How many newer ones there are of the same caller. */
+const TURN = sql<number>`row_number() over (partition by tenant, user_name, case when user_name = '' then principal else '' end order by sequence desc)`;
+
+/** Beyond everything that begins so. */
+const LAST = "\u{10FFFF}";
+
+/** Of ids that begin alike there are few, and of those that wait there may be many: SQLite would take the index of these. */
+const PLAIN_STATE = sql<string>`coalesce(state, '')`;
+
+function meant({ tenant, state, user, principal, idStart }: ApprovalFilter) {
+  return (row: Where) =>
+    row.and([
+      ...(tenant === undefined ? [] : [row("tenant", "=", tenant)]),
+      ...(state === undefined
+        ? []
+        : [row(idStart === undefined ? "state" : PLAIN_STATE, "in", state === "open" ? OPEN : [state])]),
+      ...(user === undefined ? [] : [row("user_name", "=", user)]),
+      ...(principal === undefined ? [] : [row("principal", "=", principal)]),
+      ...(idStart === undefined ? [] : [row("id", ">=", idStart), row("id", "<", idStart + LAST)]),
+    ]);
+}
+
+/** As `isAskedBy` has it, within one tenant. */
+function askedBy({ tenant, principal, user, client, makers }: AskedBy) {
+  const ofTenant = `user:${tenant}/`;
+  const usersWhoMade = makers.filter((name) => name.startsWith(ofTenant)).map((name) => name.slice(ofTenant.length));
+  const users = [user, ...usersWhoMade].filter((name) => name !== "");
+  return (row: Where) => {
+    const isClient = row("client", "=", client);
+    return row.or([
+      row("principal", "in", [principal, ...makers]),
+      ...(users.length > 0 ? [row("user_name", "in", users)] : []),
+      ...(client === "" ? [] : [user === "" ? isClient : row.and([isClient, row("user_name", "=", "")])]),
+    ]);
+  };
+}
+
 export function approvalStatements({ database }: SqlEngine, change: ApprovalChange): readonly ChangeStatement[] {
   if (change.type === "open") {
-    refuseNul(change.approval);
-    const opened = database.insertInto("approvals").values(columnsOf(change.approval));
+    const columns = columnsOf(change.approval, change.openKey);
+    refuseNul(columns);
+    const opened = database.insertInto("approvals").values(columns);
     return [
       statement(
         opened.onConflict((conflict) => conflict.column("open_key").doNothing()),
@@ -102,11 +185,15 @@ export function approvalStatements({ database }: SqlEngine, change: ApprovalChan
       ),
     ];
   }
-  const { id, from, to, by, given, policyVersion } = change;
+  const { id, from, to, by, given, decider, policyVersion, until } = change;
   const now = Math.round(change.now);
   let moved = database
     .updateTable("approvals")
-    .set({ state: to, decided_by: by, given, ...(!OPEN.includes(to) && { open_key: null, input: NO_INPUT }) })
+    .set({
+      ...{ state: to, decided_by: by, given, decider: deciderText(decider) },
+      ...(!OPEN.includes(to) && { open_key: null, input: NO_INPUT }),
+      ...(until !== undefined && { expires_at: Math.round(until) }),
+    })
     .where("id", "=", id)
     .where("state", "=", from)
     .where("expires_at", to === "expired" ? "<=" : ">", now);
@@ -114,33 +201,62 @@ export function approvalStatements({ database }: SqlEngine, change: ApprovalChan
   return [statement(moved, true)];
 }
 
-function columnsOf(approval: Approval) {
-  const { user, policyVersion, createdAt, expiresAt, decidedBy, ...same } = approval;
+function columnsOf(approval: Approval, openKey = approval.key) {
+  const { user, calledAs, policyVersion, createdAt, expiresAt, decidedBy, decider, ...same } = approval;
   return {
     ...same,
     user_name: user,
-    open_key: approval.key,
+    called_as: calledAs,
+    open_key: openKey,
     policy_version: policyVersion,
     created_at: Math.round(createdAt),
     expires_at: Math.round(expiresAt),
     decided_by: decidedBy,
+    decider: deciderText(decider),
   };
 }
 
-function approvalOf(found: Selectable<ApprovalTable>): Approval {
-  const {
-    sequence: _number,
-    open_key: _key,
-    user_name,
-    policy_version,
-    created_at,
-    expires_at,
-    decided_by,
-    ...same
-  } = found;
+function deciderText(decider: Approval["decider"]): string {
+  return decider === undefined ? "" : JSON.stringify(decider);
+}
+
+function approvalOf({ sequence: _number, open_key: _key, input, ...facts }: Selectable<ApprovalTable>): Approval {
+  return { ...factsOf(facts), input };
+}
+
+/** All columns that say something of it, but for its params. */
+const FACTS = [
+  "id",
+  "tenant",
+  "principal",
+  "user_name",
+  "client",
+  "server",
+  "name",
+  "tool",
+  "called_as",
+  "digest",
+  "definition",
+  "key",
+  "policy_version",
+  "reason",
+  "capability",
+  "evidence",
+  "nonce",
+  "created_at",
+  "expires_at",
+  "state",
+  "decided_by",
+  "given",
+  "decider",
+] as const;
+
+function factsOf(found: Pick<Selectable<ApprovalTable>, (typeof FACTS)[number]>): Omit<Approval, "input"> {
+  const { user_name, called_as, policy_version, created_at, expires_at, decided_by, decider, ...same } = found;
   return {
     ...same,
     user: user_name,
+    calledAs: called_as,
     policyVersion: policy_version,
     createdAt: created_at,
     expiresAt: expires_at,
@@ -148,5 +264,6 @@ function approvalOf(found: Selectable<ApprovalTable>): Approval {
     evidence: same.evidence as Evidence,
     given: same.given as Evidence,
     state: same.state as ApprovalState,
+    decider: decider === "" ? undefined : JSON.parse(decider),
   };
 }

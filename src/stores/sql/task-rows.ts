@@ -1,7 +1,10 @@
-import type { Selectable } from "kysely";
-import { faultPoint, type TaskRow, type TaskRows } from "../../contract/index.ts";
+import { type Selectable, sql } from "kysely";
+import { faultPoint, type ListedTask, type TaskBounds, type TaskRow, type TaskRows } from "../../contract/index.ts";
 import type { TaskTable } from "../migrations/index.ts";
 import { refuseNul, type SqlEngine } from "./sql-engine.ts";
+
+/** At once; where there are more, the next time takes them. */
+const MOST_DROPPED = 10_000;
 
 export class SqlTaskRows implements TaskRows {
   readonly #engine: SqlEngine;
@@ -26,12 +29,12 @@ export class SqlTaskRows implements TaskRows {
 
   async update(row: TaskRow): Promise<boolean> {
     refuseNul(row);
-    const { is_over, state, expires_at } = columnsOf(row);
+    const { is_over, state, expires_at, result, result_size } = columnsOf(row);
     faultPoint("records.task.writing");
     const { numUpdatedRows } = await this.#engine.run(() =>
       this.#database
         .updateTable("tasks")
-        .set({ is_over, state, expires_at })
+        .set({ is_over, state, expires_at, result, result_size })
         .where("id", "=", row.id)
         .where("member", "=", row.member)
         .where("is_over", "=", 0)
@@ -48,17 +51,39 @@ export class SqlTaskRows implements TaskRows {
     return found && rowOf(found);
   }
 
-  async of(principal: string): Promise<readonly TaskRow[]> {
+  async of(principal: string, limit: number, before?: number): Promise<readonly ListedTask[]> {
     const found = await this.#engine.run(() =>
       this.#database
         .selectFrom("tasks")
-        .selectAll()
+        .select(["sequence", "id", "principal", "member", "is_over", "state", "expires_at"])
         .where("principal", "=", principal)
         .where("expires_at", ">", this.#engine.now())
-        .orderBy("sequence")
+        .$if(before !== undefined, (query) => query.where("sequence", "<", before as number))
+        .orderBy("sequence", "desc")
+        .limit(limit)
         .execute(),
     );
-    return found.map(rowOf);
+    return found.map((row) => ({ ...rowOf({ ...row, result: "" }), sequence: row.sequence }));
+  }
+
+  async trim(principal: string, { rows, characters }: TaskBounds): Promise<void> {
+    const excess = sql<number>`select sequence from (
+      select sequence, row_number() over (order by sequence desc) as place,
+        sum(result_size) over (order by sequence desc) as size
+      from tasks where principal = ${principal} and is_over = 1
+    ) as own where place > ${rows} or size > ${characters}`;
+    await this.#engine.run(() =>
+      this.#database.deleteFrom("tasks").where("sequence", "in", sql<number>`(${excess})`).execute(),
+    );
+  }
+
+  async trimOpen(principal: string, rows: number, stateStart: string): Promise<void> {
+    const excess = sql<number>`select sequence from tasks
+      where principal = ${principal} and is_over = 0 and substr(state, 1, ${sql.lit(stateStart.length)}) = ${stateStart}
+      order by sequence desc limit ${sql.lit(MOST_DROPPED)} offset ${sql.lit(rows)}`;
+    await this.#engine.run(() =>
+      this.#database.deleteFrom("tasks").where("sequence", "in", sql<number>`(${excess})`).execute(),
+    );
   }
 
   async drop(id: string): Promise<void> {
@@ -78,11 +103,13 @@ export class SqlTaskRows implements TaskRows {
 }
 
 function columnsOf(row: TaskRow) {
-  const { id, principal, member, state } = row;
-  return { id, principal, member, state, is_over: Number(row.isOver), expires_at: Math.round(row.expiresAt) };
+  const { id, principal, member, state, result = "" } = row;
+  const [is_over, expires_at] = [Number(row.isOver), Math.round(row.expiresAt)];
+  return { id, principal, member, state, is_over, expires_at, result, result_size: result.length };
 }
 
-function rowOf(found: Selectable<TaskTable>): TaskRow {
-  const { id, principal, member, state } = found;
-  return { id, principal, member, isOver: found.is_over === 1, state, expiresAt: found.expires_at };
+function rowOf(found: Omit<Selectable<TaskTable>, "sequence" | "result_size">): TaskRow {
+  const { id, principal, member, state, result } = found;
+  const row = { id, principal, member, isOver: found.is_over === 1, state, expiresAt: found.expires_at };
+  return result === "" ? row : { ...row, result };
 }

@@ -1,5 +1,5 @@
 import type { Selectable } from "kysely";
-import { ROLES, type TokenChange, type TokenRow, type TokenRows } from "../../contract/index.ts";
+import { NAMED_BY, ROLES, type TokenChange, type TokenRow, type TokenRows } from "../../contract/index.ts";
 import type { TokenTable } from "../migrations/index.ts";
 import { type ChangeStatement, statement } from "./change-statement.ts";
 import { refuseNul, type SqlEngine } from "./sql-engine.ts";
@@ -21,11 +21,22 @@ export class SqlTokenRows implements TokenRows {
     return found && rowOf(found);
   }
 
-  async list(limit: number, after = ""): Promise<readonly TokenRow[]> {
+  async list(limit: number, after = "", tenant?: string): Promise<readonly TokenRow[]> {
+    const all = this.#all().where("id", ">", after).orderBy("id").limit(limit);
     const found = await this.#engine.run(() =>
-      this.#all().where("id", ">", after).orderBy("id").limit(limit).execute(),
+      (tenant === undefined ? all : all.where("tenant", "=", tenant)).execute(),
     );
     return found.map(rowOf);
+  }
+
+  async count(tenant: string, now: number): Promise<number> {
+    const alive = this.#engine.database
+      .selectFrom("tokens")
+      .where("tenant", "=", tenant)
+      .where((where) => where.or([where("expires_at", "=", 0), where("expires_at", ">", now)]))
+      .select(({ fn }) => fn.countAll().as("count"));
+    const { count } = await this.#engine.run(() => alive.executeTakeFirstOrThrow());
+    return Number(count);
   }
 
   async touch(hash: string, usedAt: number): Promise<void> {
@@ -65,6 +76,9 @@ function columnsOf(row: TokenRow): TokenTable {
     role: row.role ?? "",
     created_at: Math.round(row.createdAt),
     created_by: row.createdBy,
+    makers: JSON.stringify(row.makers),
+    named_by: row.namedBy ?? "",
+    maker_names: JSON.stringify(row.makerNames),
     expires_at: Math.round(row.expiresAt ?? 0),
     last_used_at: Math.round(row.lastUsedAt ?? 0),
   };
@@ -83,6 +97,9 @@ function rowOf(found: Selectable<TokenTable>): TokenRow {
     role: ROLES.find((one) => one === role),
     createdAt: created_at,
     createdBy: created_by,
+    makers: JSON.parse(found.makers),
+    namedBy: NAMED_BY.find((one) => one === found.named_by),
+    makerNames: JSON.parse(found.maker_names),
     expiresAt: found.expires_at === 0 ? undefined : found.expires_at,
     lastUsedAt: found.last_used_at === 0 ? undefined : found.last_used_at,
   };

@@ -1,6 +1,6 @@
-import { mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
+import { open, readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { type BlobBytes, faultPoint, GatewayError, isBlobId } from "../../contract/index.ts";
+import { type BlobBytes, faultPoint, GatewayError, isBlobId, makePrivateFolder } from "../../contract/index.ts";
 
 /** Of a file that is not whole yet. */
 const PART = ".part";
@@ -69,7 +69,7 @@ export class FileBlobBytes implements BlobBytes {
   }
 
   async #makeFolder(folder: string): Promise<void> {
-    const made = await mkdir(folder, { recursive: true, mode: 0o700 });
+    const made = makePrivateFolder(folder);
     if (made === undefined) return;
     await syncFolder(this.#folder);
     await syncFolder(dirname(made));

@@ -2,11 +2,11 @@
  * The one database file of a gateway that runs alone. Shared state and records are tables of the same file and go through
  * the same connection: nobody else may have it open, and every write goes through `commits`.
  */
-import { closeSync, fsync, mkdirSync, openSync } from "node:fs";
+import { closeSync, fsync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Database } from "better-sqlite3";
+import { makePrivateFolder } from "../../contract/index.ts";
 import { GroupCommit } from "./group-commit.ts";
-import { loadSqlite } from "./load-sqlite.ts";
 import { migrate } from "./migrate.ts";
 import { codeOf, openError } from "./sqlite-errors.ts";
 
@@ -22,7 +22,7 @@ const SCHEMA = ["CREATE TABLE probe (id INTEGER PRIMARY KEY, filler BLOB NOT NUL
 
 /** Throws an error that names the file and says what to do, above all when another gateway has it. */
 export async function openSqlite(file: string): Promise<SqliteConnection> {
-  const { Sqlite, nativeBinding } = await loadSqlite();
+  const { default: Sqlite } = await import("better-sqlite3");
   let database: Database | undefined;
   let fresh: number | undefined;
   const letGo = () => {
@@ -33,7 +33,7 @@ export async function openSqlite(file: string): Promise<SqliteConnection> {
   try {
     fresh = createPrivately(file);
     // No waiting for locks: whoever holds one is another gateway and keeps it.
-    database = new Sqlite(file, { timeout: 0, nativeBinding });
+    database = new Sqlite(file, { timeout: 0 });
     // Nothing of a new file can be lost yet, so nobody waits for the disk: it is synced once, behind our back.
     if (fresh !== undefined) database.pragma("synchronous = OFF");
     configure(database);
@@ -76,7 +76,7 @@ function configure(database: Database): void {
  * is not touched, because closing it would drop its locks.
  */
 function createPrivately(file: string): number | undefined {
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  makePrivateFolder(dirname(file));
   try {
     return openSync(file, "wx", 0o600);
   } catch (error) {

@@ -53,6 +53,28 @@ describe("groups", () => {
     expect(points).toEqual([]);
   });
 
+  test("very many writes are several transactions, in their order, and what reads them waits for the last", async () => {
+    const points: string[] = [];
+    armFaultPoints((point) => points.push(point));
+    const made = Array.from({ length: 1_000 }, (_, index) => create(`k${index}`));
+    const seen = state.entries.get("k999");
+    await made[0];
+    const rows = () => connection.database.prepare("SELECT count(*) FROM entries").pluck().get();
+    expect(rows()).toBe(256);
+    expect(await seen).toMatchObject({ value: "v" });
+    await Promise.all(made);
+    expect(rows()).toBe(1_000);
+    expect(points.filter((point) => point === "sqlite.group.written")).toHaveLength(4);
+  });
+
+  test("a close writes all that waits", async () => {
+    const made = Array.from({ length: 600 }, (_, index) => create(`k${index}`));
+    connection.close();
+    expect(await Promise.all(made)).toHaveLength(600);
+    await open();
+    expect(await state.entries.get("k599")).toMatchObject({ value: "v" });
+  });
+
   test("a call that is still open when its group is committed is a row until it is settled", async () => {
     const rows = () => connection.database.prepare("SELECT call FROM open_calls").pluck().all();
     await state.calls.admit(plain("slow"));

@@ -14,7 +14,7 @@ export interface Gatherer {
 type Work = { run: () => unknown; resolve: (value: unknown) => void; reject: (error: unknown) => void };
 type Group = {
   readonly works: Work[];
-  readonly end: PromiseWithResolvers<void>;
+  readonly end: PromiseWithResolvers<undefined>;
   cancel: () => void;
   isUrgent: boolean;
 };
@@ -23,6 +23,8 @@ type Group = {
 const WINDOW_MS = 5;
 /** So many commits may follow each other at once after a quiet time, as when a first client comes; then one in a window. */
 const BURST = 4;
+/** So many writes go into one transaction: others have a turn before the rest is written. */
+const MOST_WORKS = 256;
 /** After a failure, how often it is tried whether the disk takes writes again, and with how many bytes. */
 const PROBE_MS = 1_000;
 const PROBE_BYTES = 65_536;
@@ -87,13 +89,13 @@ export class GroupCommit {
   }
 
   /** When the present group is on disk. The same promise for everybody in it; not to have awaited it is no mistake. */
-  get end(): Promise<void> {
+  get end(): Promise<undefined> {
     return this.#open(false).end.promise;
   }
 
   /** Commits what waits. */
   close(): void {
-    this.#commit();
+    while (this.#group !== undefined) this.#commit();
     clearTimeout(this.#probe);
     this.#isClosed = true;
   }
@@ -135,8 +137,11 @@ export class GroupCommit {
     if (group === undefined) return;
     this.#group = undefined;
     group.cancel();
+    const rest = group.works.splice(MOST_WORKS);
+    // Whoever reads what they write waits for them, and what comes now stands behind them.
+    if (rest.length > 0) this.#open(true).works.push(...rest);
     const gatherers = this.#gatherers.filter((gatherer) => gatherer.hasWrites);
-    if (group.works.length === 0 && gatherers.length === 0) return group.end.resolve();
+    if (group.works.length === 0 && gatherers.length === 0) return group.end.resolve(undefined);
     let endings: (() => void)[];
     try {
       endings = this.#transact(group.works, gatherers);
@@ -145,7 +150,7 @@ export class GroupCommit {
     }
     for (const gatherer of gatherers) gatherer.written();
     for (const end of endings) end();
-    group.end.resolve();
+    group.end.resolve(undefined);
     this.#tell(true);
   }
 

@@ -46,7 +46,9 @@ export class RecordsOnDemand implements Records {
     put: async (row) => (await this.load()).tasks.put(row),
     update: async (row) => (await this.load()).tasks.update(row),
     get: async (id) => (await this.load()).tasks.get(id),
-    of: async (principal) => (await this.load()).tasks.of(principal),
+    of: async (...given) => (await this.load()).tasks.of(...given),
+    trim: async (...given) => (await this.load()).tasks.trim(...given),
+    trimOpen: async (...given) => (await this.load()).tasks.trimOpen(...given),
     drop: async (id) => (await this.load()).tasks.drop(id),
     expire: async (now) => (await this.load()).tasks.expire(now),
   };
@@ -85,7 +87,8 @@ export class RecordsOnDemand implements Records {
   readonly tokens: TokenRows = {
     find: async (hash) => (await this.load()).tokens.find(hash),
     get: async (id) => (await this.load()).tokens.get(id),
-    list: async (limit, after) => (await this.load()).tokens.list(limit, after),
+    list: async (limit, after, tenant) => (await this.load()).tokens.list(limit, after, tenant),
+    count: async (tenant, now) => (await this.load()).tokens.count(tenant, now),
     touch: async (hash, usedAt) => (await this.load()).tokens.touch(hash, usedAt),
     expire: async (now) => (await this.load()).tokens.expire(now),
   };
@@ -94,8 +97,10 @@ export class RecordsOnDemand implements Records {
     get: async (id) => (await this.load()).approvals.get(id),
     states: async (ids) => (await this.load()).approvals.states(ids),
     find: async (key) => (await this.load()).approvals.find(key),
-    list: async (filter) => (await this.load()).approvals.list(filter),
-    count: async (principal) => (await this.load()).approvals.count(principal),
+    denied: async (key, by, now) => (await this.load()).approvals.denied(key, by, now),
+    waiting: async (key, by) => (await this.load()).approvals.waiting(key, by),
+    list: async (page) => (await this.load()).approvals.list(page),
+    count: async (filter) => (await this.load()).approvals.count(filter),
     overdue: async (now, limit) =>
       (await this.#mayHave("approval")) ? (await this.load()).approvals.overdue(now, limit) : [],
     forget: async (before, most) => {
@@ -119,6 +124,7 @@ export class RecordsOnDemand implements Records {
     load: async (now, limit) =>
       (await this.#mayHave("block")) ? (await this.load()).blocks.load(now, limit) : { version: 0, blocks: [] },
     version: async () => ((await this.#mayHave("block")) ? (await this.load()).blocks.version() : 0),
+    changes: async (since) => (await this.load()).blocks.changes(since),
     expire: async (now) => (await this.load()).blocks.expire(now),
   };
 
@@ -130,6 +136,10 @@ export class RecordsOnDemand implements Records {
 
   async write(changes: readonly Change[]): Promise<boolean> {
     return (await this.load()).write(changes);
+  }
+
+  async sync(): Promise<void> {
+    await (await this.load()).sync();
   }
 
   get isUp(): boolean {

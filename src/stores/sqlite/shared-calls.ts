@@ -6,11 +6,13 @@ import {
   type Charge,
   type Counters,
   faultPoint,
+  type KeptRoom,
   type Limited,
   type OpenCall,
   type Settlement,
 } from "../../contract/index.ts";
 import type { GroupCommit } from "./group-commit.ts";
+import { KeptAnswers } from "./kept-answers.ts";
 import type { SqliteMembers } from "./shared-members.ts";
 import { AFTERLIFE_MS, OpenCalls } from "./shared-open-calls.ts";
 
@@ -35,11 +37,12 @@ type Once = NonNullable<Admission["once"]>;
 const NOBODY = "";
 
 const OPENED: Promise<Admitted> = Promise.resolve({ type: "open" });
-const SETTLED = Promise.resolve();
+const SETTLED = Promise.resolve(undefined);
 
 export class SqliteCalls implements CallLedger {
   readonly #parts: Parts;
   readonly #open: OpenCalls;
+  readonly #kept: KeptAnswers;
   readonly #statements: ReturnType<typeof prepare>;
   readonly counters: Counters;
 
@@ -47,6 +50,7 @@ export class SqliteCalls implements CallLedger {
     this.#parts = parts;
     this.counters = parts.counters;
     this.#open = new OpenCalls(parts);
+    this.#kept = new KeptAnswers(parts.database, parts.now);
     this.#statements = prepare(parts.database);
   }
 
@@ -59,7 +63,7 @@ export class SqliteCalls implements CallLedger {
     return admission.session === undefined ? OPENED : this.#open.admit(admission);
   }
 
-  settle(settlement: Settlement): Promise<void> {
+  settle(settlement: Settlement): Promise<readonly KeptRoom[] | undefined> {
     const { once, slots } = settlement;
     if (slots !== undefined) this.counters.free(settlement.call, slots);
     if (once !== undefined) return this.#settleNamed(settlement, once);
@@ -84,6 +88,8 @@ export class SqliteCalls implements CallLedger {
       const limited = hasBegun ? undefined : this.counters.take(admission);
       if (limited !== undefined) return limited;
       const lifeMs = Math.max(once.ttlMs, admission.ttlMs + AFTERLIFE_MS);
+      // One whose time is over, with its place in its rooms.
+      this.#statements.clear.run(once.key);
       this.#statements.begin.run(once.key, call, member, once.digest, now + lifeMs);
       if (session !== undefined) this.#open.insert(admission);
       return { type: "open" };
@@ -92,13 +98,17 @@ export class SqliteCalls implements CallLedger {
     return admitted;
   }
 
-  async #settleNamed(settlement: Settlement, once: NonNullable<Settlement["once"]>): Promise<void> {
-    await this.#parts.commits.write(() => {
-      this.#open.delete(settlement.call);
-      if (once.answer === undefined) this.#statements.forget.run(once.key, settlement.call);
-      else this.#statements.answer.run(once.answer, this.#parts.now() + once.ttlMs, once.key, settlement.call);
+  async #settleNamed({ call }: Settlement, once: NonNullable<Settlement["once"]>): Promise<readonly KeptRoom[]> {
+    const crowded = await this.#parts.commits.write(() => {
+      this.#open.delete(call);
+      const { key, answer, ttlMs, rooms = [] } = once;
+      if (answer === undefined) this.#statements.forget.run(key, call);
+      else if (this.#statements.answer.run(answer, this.#parts.now() + ttlMs, key, call).changes > 0)
+        return this.#kept.keep(key, answer, rooms);
+      return [];
     });
     faultPoint("sqlite.settle.acknowledged");
+    return crowded;
   }
 
   #repeat(named: Named, { key, digest }: Once): Admitted {
@@ -122,8 +132,9 @@ function prepare(database: Database) {
       "SELECT call, member, digest, answer FROM named_calls WHERE key = ? AND expires_at > ?",
     ),
     begin: database.prepare<[string, string, string, string, number]>(
-      "INSERT OR REPLACE INTO named_calls VALUES (?, ?, ?, ?, NULL, ?)",
+      "INSERT INTO named_calls VALUES (?, ?, ?, ?, NULL, ?)",
     ),
+    clear: database.prepare<[string]>("DELETE FROM named_calls WHERE key = ?"),
     answer: database.prepare<[string, number, string, string]>(
       `UPDATE named_calls SET answer = ?, expires_at = ? WHERE key = ? AND call = ? AND member <> '${NOBODY}'`,
     ),

@@ -18,7 +18,7 @@ export const AFTERLIFE_MS = 60_000;
 
 const OPEN: Admitted = { type: "open" };
 /** Of what never was on disk. */
-const FORGOTTEN = Promise.resolve();
+const FORGOTTEN = Promise.resolve(undefined);
 
 /**
  * Calls that have no name but a session. Those that end before the group in which they began never reach the disk: they
@@ -52,7 +52,7 @@ export class OpenCalls implements Gatherer {
     return this.#opened;
   }
 
-  settle(call: string): Promise<void> {
+  settle(call: string): Promise<undefined> {
     if (this.#fresh.delete(call) || this.#due.delete(call)) return FORGOTTEN;
     this.#over.push(call);
     return this.#parts.commits.end;

@@ -44,6 +44,32 @@ export const SHARED_SCHEMA: readonly string[] = [
   ) STRICT;
   CREATE INDEX named_calls_expiry ON named_calls (expires_at);
   `,
+  // An answer in each of its rooms, in the order in which they came, and what there is in a room altogether.
+  `
+  CREATE TABLE kept_answers (
+    number INTEGER PRIMARY KEY,
+    room TEXT NOT NULL,
+    key TEXT NOT NULL REFERENCES named_calls ON DELETE CASCADE,
+    bytes INTEGER NOT NULL,
+    UNIQUE (key, room)
+  ) STRICT;
+  CREATE INDEX kept_answers_room ON kept_answers (room, number);
+
+  CREATE TABLE kept_rooms (
+    room TEXT PRIMARY KEY,
+    items INTEGER NOT NULL,
+    bytes INTEGER NOT NULL
+  ) STRICT;
+
+  CREATE TRIGGER kept_answer_comes AFTER INSERT ON kept_answers BEGIN
+    INSERT INTO kept_rooms VALUES (NEW.room, 1, NEW.bytes)
+      ON CONFLICT DO UPDATE SET items = items + 1, bytes = bytes + NEW.bytes;
+  END;
+  CREATE TRIGGER kept_answer_goes AFTER DELETE ON kept_answers BEGIN
+    UPDATE kept_rooms SET items = items - 1, bytes = bytes - OLD.bytes WHERE room = OLD.room;
+    DELETE FROM kept_rooms WHERE room = OLD.room AND items = 0;
+  END;
+  `,
 ];
 
 /** Tables whose rows end by themselves. */

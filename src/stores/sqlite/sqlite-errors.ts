@@ -18,6 +18,11 @@ export function stateUnavailable(cause: unknown): GatewayError {
     : new GatewayError("STATE_UNAVAILABLE", { details: { store: "sqlite" }, cause });
 }
 
+/** Whether a file could not be opened because another process has it, by what `openError` made of it. */
+export function isTaken(error: unknown): boolean {
+  return error instanceof Error && codeOf(error.cause).startsWith("SQLITE_BUSY");
+}
+
 /** Why the file cannot be opened, and what to do. */
 export function openError(file: string, error: unknown): Error {
   const code = codeOf(error);

@@ -8,6 +8,8 @@ import { afterEach, describe, expect, test } from "vitest";
 import { KeptLog } from "../../../tests/kit/quiet.ts";
 import { type RedisOptions, startRedis } from "../../../tests/kit/servers/redis.ts";
 import { freePort, type TestServer } from "../../../tests/kit/servers/test-server.ts";
+import { pathOf } from "../../../tests/needs/need.ts";
+import { openssl } from "../../../tests/needs/programs.ts";
 import { openRedisSharedState, type RedisSharedState, type RedisSharedStateOptions } from "./redis-shared-state.ts";
 
 const TTL_MS = 600_000;
@@ -51,7 +53,7 @@ describe("opening", () => {
     const [key, certificate] = [join(folder, "key.pem"), join(folder, "certificate.pem")];
     const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"];
     const making = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-keyout", key, "-out", certificate];
-    execFileSync("openssl", [...making, ...subject], { stdio: "ignore" });
+    execFileSync(pathOf(openssl), [...making, ...subject], { stdio: "ignore" });
     const tlsPort = await freePort();
     const files = { "tls-cert-file": certificate, "tls-key-file": key, "tls-auth-clients": "no" };
     await start({ settings: { "tls-port": String(tlsPort), ...files } });
