@@ -7,15 +7,20 @@ import {
   GatewayError,
   type Identity,
   identityOf,
+  type MadeCall,
   matchesPattern,
   PEER,
   type Principal,
+  payload,
   type Target,
   type Timer,
   type Timers,
 } from "../../contract/index.ts";
 import { mentionsAny } from "./argument-names.ts";
-import { ArgumentsFault, readArguments } from "./arguments.ts";
+import { ArgumentsFault, readArguments, refuseTwins } from "./arguments.ts";
+import { barestOf, type PolicyQuestion, rowsOf, unreadable } from "./by-uri.ts";
+import { holdsFor, makersFor, unnamed } from "./caller-rank.ts";
+import { judgeCompletion } from "./completion.ts";
 import {
   type AccessDecision,
   conclude,
@@ -28,8 +33,10 @@ import {
   takeSteps,
 } from "./decide.ts";
 import { narrow } from "./narrow.ts";
+import { PathFault, uriFault } from "./plain-path.ts";
 import type { AccessPolicy, Condition, Rule, RuleFacts } from "./policy.ts";
-import { blockFor, type Judged, LiveReach, type Refusal } from "./reach.ts";
+import { blockFor, type Judged, type JudgedBy, LiveReach, type Refusal, strictest } from "./reach.ts";
+import { readsNoArguments, settledKey } from "./settled-rules.ts";
 
 type AccessOptions = {
   readonly timers: Timers;
@@ -45,12 +52,15 @@ type AccessOptions = {
 };
 
 /** What is in force. `version` stands for all of it: another one, another policy. */
-export type InForce = { readonly policy: AccessPolicy; readonly version: string; readonly conceals: boolean };
+export type InForce = { readonly policy: AccessPolicy; readonly conceals: boolean };
 
 /** The protocol of fronts that name none. */
 const PROTOCOL = "mcp";
 /** The longest that a timer is set for. */
 const MAX_WAIT_MS = 3_600_000;
+
+/** What rules look at. */
+type Asked = Pick<Call, "principal" | "input">;
 
 /** What was found for a caller: it is good for one generation and version of the block list, and until a block is over. */
 type Known = {
@@ -82,9 +92,9 @@ export class LiveAccess implements Access {
     return this.#inForce.policy;
   }
 
-  /** An approval is good only for the policy under which it was asked for. */
-  get version(): string {
-    return this.#inForce.version;
+  /** Whether what a caller may not see is to look as if it were not there. */
+  get conceals(): boolean {
+    return this.#inForce.conceals;
   }
 
   use(inForce: InForce): void {
@@ -95,8 +105,8 @@ export class LiveAccess implements Access {
 
   /** Something was said about somebody: the calls of all have to be looked at. */
   get isRestrictive(): boolean {
-    const { grants, bindings, exposures, scopes, rules, defaults } = this.policy;
-    return [grants, bindings, exposures, scopes, rules, defaults].some((all) => all.length > 0);
+    const { grants, bindings, exposures, scopes, rules, defaults, tenants } = this.policy;
+    return tenants.size > 0 || [grants, bindings, exposures, scopes, rules, defaults].some((all) => all.length > 0);
   }
 
   reachOf(principal: Principal, protocol: string = PROTOCOL): LiveReach | undefined {
@@ -121,12 +131,21 @@ export class LiveAccess implements Access {
     const identity = identityOf(principal);
     if (blocks.length === 0 && this.#isOpenTo(identity)) return undefined;
     const { policy, key } = narrow(this.policy, identity);
-    const whole = JSON.stringify([this.#generation, protocol, key, blocks.map(({ id, until }) => [id, until])]);
+    const factsOf = (question: Question) => this.#facts(question, principal, {});
+    const settled = settledKey(policy.rules, factsOf({ ...NOTHING, protocol }));
+    const whole = JSON.stringify([
+      this.#generation,
+      protocol,
+      key,
+      settled,
+      blocks.map(({ id, until }) => [id, until]),
+    ]);
     const known = this.#reaches.get(whole)?.deref();
     if (known) return known;
     const { now, dottedOf, onRefused } = this.#options;
     const { conceals } = this.#inForce;
-    const reach = new LiveReach({ key: whole, policy, identity, blocks, protocol, conceals, now, dottedOf, onRefused });
+    const parts = { policy, identity, blocks, protocol, conceals, factsOf, now, dottedOf, onRefused };
+    const reach = new LiveReach({ key: whole, ...parts });
     this.#remember(whole, reach);
     return reach;
   }
@@ -142,7 +161,8 @@ export class LiveAccess implements Access {
 
   /** Whether nothing was ever said that could keep this caller from anything. */
   #isOpenTo({ proof, tenant }: Identity): boolean {
-    const { grants, bindings, exposures, scopes, rules, defaults, sandboxed } = this.policy;
+    const { grants, bindings, exposures, scopes, rules, defaults, sandboxed, tenants } = this.policy;
+    if (tenants.has(tenant)) return false;
     if ([grants, bindings, exposures, scopes, rules].some((all) => all.length > 0)) return false;
     if (defaults.length === 0) return proof === "local";
     const meant = defaults.filter((rule) => rule.tenant === "*" || rule.tenant === tenant);
@@ -155,19 +175,59 @@ export class LiveAccess implements Access {
     const reach = this.reachOf(call.principal, call.origin.front);
     if (!reach) return undefined;
     const catalog = call.session?.catalog ?? "";
-    if (call.target.kind === "operation") return judgeRaw(call, reach, catalog);
-    const own = this.#judgeBy(call, reach.judged(call.target, catalog));
-    if (call.template === undefined || own.effect === "deny") return own;
-    return stricter(own, this.#judgeBy(call, reach.judged(call.template, catalog)));
+    // By which the gateway itself gives up what its client may not hear of any more.
+    if (call.method === "resources/unsubscribe" && call.life === "detached") return undefined;
+    if (call.target.kind === "operation") return this.#judgeRaw(call, reach, catalog);
+    const keeps = call.verb === "complete" ? this.#judgeCompletion(call, reach, catalog) : undefined;
+    const said = this.#judgeByAll(call, reach.judgedBy(call, catalog));
+    return keeps && said.effect !== "deny" ? { ...said, keeps } : said;
   }
 
-  #judgeBy(call: Call, judged: Judged): AccessDecision {
-    const { decision, conditional } = judged;
-    const isFinal = conditional.length === 0 || (decision.effect === "deny" && decision.source !== "default_policy");
+  /** The strictest that is said. */
+  #judgeByAll(call: Asked, [first, ...others]: JudgedBy): AccessDecision {
+    let said = this.#judgeBy(call, first);
+    for (const judged of others) {
+      if (said.effect === "deny") return said;
+      said = stricter(said, this.#judgeBy(call, judged));
+    }
+    return said;
+  }
+
+  /** Words about a task go on while its call could be made; what nobody here knows cannot be judged. */
+  #judgeRaw(call: Call, reach: LiveReach, catalog: string): AccessDecision {
+    const { task, method, target } = call;
+    if (call.resumes === undefined || !reach.reachesProvider(target.provider, catalog))
+      return { effect: "deny", source: "default_policy", reason: `method "${method}" cannot be judged` };
+    const denial = task && this.#denialOf(call.principal, task, reach, catalog);
+    return denial ?? { effect: "allow", source: "default_policy", reason: "it speaks about a call that was allowed" };
+  }
+
+  /** Which of the values that come back may be handed on; undefined: all of them. */
+  #judgeCompletion(call: Call, reach: LiveReach, catalog: string): AccessDecision["keeps"] {
+    const { provider } = call.target;
+    if (!reach.decidesByUri(provider) && !this.policy.rules.some(readsName)) return undefined;
+    const templates = reach.closedAmong(call.templates ?? [], catalog);
+    const mayRead = (uri: string) => {
+      const found = { target: { provider, kind: "resource", name: uri }, templates } as const;
+      try {
+        return this.#judgeByAll(call, reach.judgedBy(found, catalog)).effect !== "deny";
+      } catch (error) {
+        // What cannot be judged is not read.
+        if (error instanceof GatewayError) return false;
+        throw error;
+      }
+    };
+    return judgeCompletion(call, { mayRead, templates: templates.length, ...reach.patternsAbout(provider) });
+  }
+
+  #judgeBy(call: Asked, judged: Judged): AccessDecision {
+    const { prelude, decision, conditional } = judged;
+    const isDenied = prelude.denied !== undefined || (decision.effect === "deny" && decision.source === "rule");
+    const isFinal = conditional.length === 0 || isDenied;
     return isFinal ? decision : this.#judgeArguments(call, judged);
   }
 
-  #judgeArguments(call: Call, { question, prelude, decision, unconditional, conditional }: Judged): AccessDecision {
+  #judgeArguments(call: Asked, { question, prelude, decision, unconditional, conditional }: Judged): AccessDecision {
     const said = ruled(this.#factsOf(call, question), (holds) => {
       const held = conditional.filter(holds);
       return held.length === 0 ? decision : conclude(prelude, [...unconditional, ...held]);
@@ -175,43 +235,109 @@ export class LiveAccess implements Access {
     return said.effect === "deny" && !said.isShown ? { ...said, isShown: true } : said;
   }
 
+  tells(principal: Principal, call: MadeCall, catalog: string, asked?: "asked"): boolean {
+    const reach = this.reachOf(principal);
+    const decision = reach && this.#denialOf(principal, call, reach, catalog);
+    if (!decision) return true;
+    if (asked) this.#options.onRefused({ principal, target: call.target, decision, protocol: PROTOCOL });
+    return false;
+  }
+
+  /** Why a call that was made could not be made by this caller now; undefined: it could. */
+  #denialOf(principal: Principal, call: MadeCall, reach: LiveReach, catalog: string): AccessDecision | undefined {
+    const { args } = call;
+    const all = reach.judgedBy(call, catalog);
+    if (!reach.hears(call, catalog)) return { ...strictest(all), effect: "deny" };
+    for (const judged of all) {
+      if (judged.conditional.length === 0) continue;
+      const decision = args === undefined ? UNKNOWN_ARGUMENTS : this.#judgeAgain(principal, args, judged);
+      if (decision.effect === "deny") return decision;
+    }
+    return undefined;
+  }
+
+  #judgeAgain(principal: Principal, args: string, judged: Judged): AccessDecision {
+    try {
+      const input = payload(args === "" ? "{}" : `{"arguments":${args}}`);
+      return this.#judgeBy({ principal, input }, judged);
+    } catch (error) {
+      if (!GatewayError.is(error)) throw error;
+      return { effect: "deny", source: "rule", reason: error.message };
+    }
+  }
+
   /** Arguments are read only where a rule asks for one that the call has. */
-  #factsOf({ principal, input }: Call, question: Question): (condition: Condition) => RuleFacts {
+  #factsOf({ principal, input }: Asked, question: Question): (condition: Condition) => RuleFacts {
     let whole: RuleFacts | undefined;
-    return ({ names }) => {
-      if (whole) return whole;
-      if (names && !mentionsAny(input.text, names)) return this.#facts(question, principal, {});
-      whole = this.#facts(question, principal, readArguments(input.at(["arguments"])));
+    return ({ names, fields }) => {
+      if (!whole) {
+        if (names && !mentionsAny(input.text, names)) return this.#facts(question, principal, {});
+        whole = this.#facts(question, principal, readArguments(input.at(["arguments"])));
+      }
+      refuseTwins(whole.args, fields);
       return whole;
     };
   }
 
   #facts({ dotted, server, protocol }: Question, principal: Principal, args: unknown): RuleFacts {
-    const { tenant, user, client, groups, scopes } = identityOf(principal);
+    const identity = identityOf(principal);
+    const { tenant, user, client, groups, scopes } = identity;
+    const named = { id: principal.id, tenant, user, client, groups, scopes };
     return {
       args,
-      principal: { id: principal.id, tenant, user, client, groups, scopes },
+      principal: named,
+      unnamed: unnamed(named, identity),
+      makers: makersFor(named, identity),
       tool: dotted,
       server,
       protocol,
     };
   }
 
-  /** The same decision about a call that nobody has made; `argumentsText` unset: rules that read arguments do not hold. */
-  ask(principal: Principal, question: Question, argumentsText?: string): Explained {
+  /**
+   * The same decision about a call that nobody has made; `argumentsText` unset: rules that read arguments do not hold. `templates`: those
+   * that a URI fits which nobody lists.
+   */
+  ask(
+    principal: Principal,
+    question: Question,
+    argumentsText?: string,
+    templates: readonly Question[] = [],
+  ): Explained {
+    const fault = this.#faultOf(principal, question);
+    if (fault !== undefined) return { decision: unreadable(question, fault).decision, steps: [], isConditional: false };
+    const written = { policy: this.policy, question };
+    const ofUri = question.kind === "resource" ? [barestOf(this.policy)(question)] : [];
+    const all = [...ofUri, ...templates.map((one) => ({ policy: this.policy, question: one }))];
+    const ask = (asked: PolicyQuestion) => this.#askOne(principal, asked, argumentsText);
+    return all.map(ask).reduce((strictest, one) => {
+      const isConditional = strictest.isConditional || one.isConditional;
+      const isStricter = stricter(strictest.decision, one.decision) === one.decision;
+      return { ...(isStricter ? one : strictest), isConditional };
+    }, ask(written));
+  }
+
+  /** Why a URI cannot be judged. */
+  #faultOf(principal: Principal, { kind, server, name, protocol }: Question): string | undefined {
+    if (kind !== "resource" || !this.reachOf(principal, protocol)?.decidesByUri(server)) return undefined;
+    return uriFault(name);
+  }
+
+  #askOne(principal: Principal, { policy, question }: PolicyQuestion, argumentsText?: string): Explained {
     const now = this.#options.now();
     const blocks = this.#options.blocks?.()?.of(principal) ?? [];
     const asker = { identity: identityOf(principal), block: blockFor(blocks, question, now) };
-    const prelude = preludeOf(this.policy, asker, question, now);
+    const prelude = preludeOf(policy, asker, question, now);
     let steps: readonly Step[] = prelude.steps;
     let facts: RuleFacts | undefined;
-    const factsOf = () => {
+    const factsOf = ({ fields }: Condition) => {
       facts ??= this.#facts(question, principal, readArguments(argumentsText));
+      refuseTwins(facts.args, fields);
       return facts;
     };
     const decision = ruled(factsOf, (judge) => {
-      const holds = (rule: Rule) => (argumentsText === undefined && rule.condition ? false : judge(rule));
-      const held = heldRules(this.policy, asker, question, { now, holds });
+      const holds = (rule: Rule) => (argumentsText === undefined && !readsNoArguments(rule) ? false : judge(rule));
+      const held = heldRules(policy, asker, question, { now, holds });
       steps = takeSteps(prelude, held);
       return conclude(prelude, held);
     });
@@ -219,7 +345,7 @@ export class LiveAccess implements Access {
     const { dotted } = question;
     const { identity } = asker;
     const isConditional =
-      isAsked && this.policy.rules.some((rule) => rule.condition && matchesRule(rule, { dotted, identity }));
+      isAsked && policy.rules.some((rule) => !readsNoArguments(rule) && matchesRule(rule, { dotted, identity }));
     return { decision, steps, isConditional };
   }
 
@@ -240,7 +366,7 @@ export class LiveAccess implements Access {
     this.#reaches.clear();
     const { now, timers } = this.#options;
     const present = now();
-    this.#changesAt = this.policy.grants.reduce(
+    this.#changesAt = rowsOf(this.policy).grants.reduce(
       (soonest, { expiresAt = soonest }) => (expiresAt > present ? Math.min(soonest, expiresAt) : soonest),
       Number.POSITIVE_INFINITY,
     );
@@ -257,6 +383,15 @@ export class LiveAccess implements Access {
 
 const MAX_REACHES = 10_000;
 
+const UNKNOWN_ARGUMENTS: AccessDecision = {
+  effect: "deny",
+  source: "rule",
+  reason: "a rule reads arguments that were not kept",
+};
+
+/** For rules that look at the caller alone. */
+const NOTHING = { server: "", kind: "tool", name: "", dotted: "", catalog: "" } as const;
+
 type Explained = {
   readonly decision: AccessDecision;
   readonly steps: readonly Step[];
@@ -264,12 +399,9 @@ type Explained = {
   readonly isConditional: boolean;
 };
 
-/** Words about a call that was judged go on; what nobody here knows cannot be judged. */
-function judgeRaw(call: Call, reach: LiveReach, catalog: string): AccessDecision {
-  const isAbout = call.resumes !== undefined && reach.reachesProvider(call.target.provider, catalog);
-  return isAbout
-    ? { effect: "allow", source: "default_policy", reason: "it speaks about a call that was allowed" }
-    : { effect: "deny", source: "default_policy", reason: `method "${call.method}" cannot be judged` };
+/** Whether it may differ for names that its pattern does not tell apart. */
+function readsName({ condition }: Rule): boolean {
+  return condition !== undefined && /\btool\b/.test(condition.text);
 }
 
 /** A rule that cannot be judged denies. */
@@ -282,10 +414,10 @@ function ruled(
     return decideBy((rule) => {
       if (!rule.condition) return true;
       failed = rule;
-      return rule.condition.holds(factsFor(rule.condition));
+      return holdsFor(rule, factsFor(rule.condition));
     });
   } catch (error) {
-    if (error instanceof ArgumentsFault) {
+    if (error instanceof ArgumentsFault || error instanceof PathFault) {
       throw new GatewayError("BAD_CALL", {
         message: `The arguments cannot be judged: ${error.message}.`,
         cause: error,

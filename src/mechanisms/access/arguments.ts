@@ -19,8 +19,49 @@ export function readArguments(text: string | undefined): unknown {
   return hasLargeNumber(value) ? JSON.parse(stringOf(text), exactly as Reviver) : value;
 }
 
+/**
+ * Some readers take `Path` for `path`: where a rule reads one of them, the other must not be there. `fields` undefined: no two
+ * keys of an object may be such twins. Throws ArgumentsFault.
+ */
+export function refuseTwins(args: unknown, fields: readonly string[] | undefined): void {
+  const read = fields && new Map(fields.map((field) => [foldKey(field), field]));
+  walk(args, (keys) => {
+    const seen = new Map(read);
+    for (const key of keys) {
+      const folded = foldKey(key);
+      const other = seen.get(folded);
+      if (other !== undefined && other !== key && !(fields?.includes(key) && fields.includes(other))) {
+        throw new ArgumentsFault(`${JSON.stringify(key)} can be taken for ${JSON.stringify(other)}`);
+      }
+      if (!read) seen.set(folded, key);
+    }
+  });
+}
+
+function walk(value: unknown, visit: (keys: readonly string[]) => void): void {
+  if (typeof value !== "object" || value === null) return;
+  if (!Array.isArray(value)) visit(Object.keys(value));
+  for (const inner of Object.values(value)) walk(inner, visit);
+}
+
+const PLAIN = /^[!-~]*$/;
+
+/** To bring a key into one form takes time that grows with its square. */
+const MAX_KEY = 1_024;
+
+/** Case, blanks, what is not seen, and other forms of the same letters make no difference. Throws ArgumentsFault. */
+function foldKey(key: string): string {
+  if (PLAIN.test(key)) return key.toLowerCase();
+  if (key.length > MAX_KEY) throw new ArgumentsFault(`a key of more than ${MAX_KEY} characters cannot be judged`);
+  return key
+    .normalize("NFKC")
+    .replace(/[\s\p{Cc}\p{Cf}\p{M}]/gu, "")
+    .toUpperCase()
+    .toLowerCase();
+}
+
 /** Refuses repeated keys. */
-function readOnce(text: string): unknown {
+export function readOnce(text: string): unknown {
   try {
     return payload(text).value();
   } catch (error) {

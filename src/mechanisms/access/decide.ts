@@ -1,9 +1,20 @@
 /**
  * The one decision about a call. Pure: whatever it depends on is given to it. Each step says something or nothing; a step that
  * denies is the last one. Grants go before bindings, and both before the default; scopes and rules are asked of everybody.
+ * What a tenant says of its own people is one step: it can deny what the platform allows, and allow nothing that it denies.
  */
-import { type Block, type Decision, EVIDENCE, type Identity, type Target } from "../../contract/index.ts";
-import { type AccessPolicy, ANY, BINDING_TARGETS, type Exposure, type Grant, type Rule } from "./policy.ts";
+import { type Block, type Decision, EVIDENCE, hasSegment, type Identity, type Target } from "../../contract/index.ts";
+import { agentRank, targetRank } from "./caller-rank.ts";
+import {
+  type AccessPolicy,
+  ANY,
+  BINDING_TARGETS,
+  type DefaultPolicy,
+  type Exposure,
+  type Grant,
+  NO_POLICY,
+  type Rule,
+} from "./policy.ts";
 import { foremost, idRank, patternRank, wordRank } from "./precedence.ts";
 
 /** What a caller wants to use. */
@@ -36,11 +47,24 @@ export type AccessDecision = Decision & {
   readonly missing?: readonly string[];
   /** It is denied, and no secret: the caller sees it, because another call of it could be allowed. */
   readonly isShown?: boolean;
+  /** It is denied because its name can be read in two ways. */
+  readonly isUnreadable?: boolean;
+  /** Of values that complete a URI, those that the caller may have; unset: all of them. */
+  readonly keeps?: (value: string) => boolean;
 };
 
 export type Step = { readonly step: StepName; readonly said: AccessDecision | undefined };
 
-type StepName = "block" | "exposure" | "primitive" | "grant" | "binding" | "scope" | "rule" | "default_policy";
+type StepName =
+  | "block"
+  | "exposure"
+  | "primitive"
+  | "grant"
+  | "binding"
+  | "scope"
+  | "tenant"
+  | "rule"
+  | "default_policy";
 
 type Case = Question & { readonly policy: AccessPolicy; readonly identity: Identity; readonly now: number };
 
@@ -55,6 +79,8 @@ export type Prelude = {
   readonly denied: AccessDecision | undefined;
   /** What allows it where no rule denies it. */
   readonly allowed: AccessDecision | undefined;
+  /** What the tenant says that allows it, too. */
+  readonly own: AccessDecision | undefined;
   /** What holds where nothing else speaks. */
   readonly fallback: AccessDecision;
 };
@@ -68,7 +94,7 @@ export function preludeOf(policy: AccessPolicy, asker: Asker, question: Question
     steps.push({ step, said });
     return said?.effect === "deny";
   };
-  const over = () => ({ steps, denied: steps.at(-1)?.said, allowed: undefined, fallback });
+  const over = () => ({ steps, denied: steps.at(-1)?.said, allowed: undefined, own: undefined, fallback });
   if (take("block", block && { effect: "deny", source: "block", reason: `blocked: ${block.reason}` })) return over();
   if (take("exposure", ofServerSwitch(asked))) return over();
   if (take("primitive", ofPrimitiveSwitch(asked))) return over();
@@ -77,18 +103,20 @@ export function preludeOf(policy: AccessPolicy, asker: Asker, question: Question
   const bound = granted ? undefined : ofBindings(asked);
   if (take("binding", bound)) return over();
   if (take("scope", ofScopes(asked))) return over();
-  return { steps, denied: undefined, allowed: granted ?? bound, fallback };
+  const own = ofTenant(asked);
+  if (own && take("tenant", own)) return over();
+  return { steps, denied: undefined, allowed: granted ?? bound, own, fallback };
 }
 
 /** What all of it comes to, with the rules that hold. */
-export function conclude({ denied, allowed, fallback }: Prelude, held: readonly Rule[]): AccessDecision {
+export function conclude({ denied, allowed, own, fallback }: Prelude, held: readonly Rule[]): AccessDecision {
   if (denied) return denied;
   const ruled = ofRules(held);
   if (ruled?.effect === "deny") return ruled;
   if (!allowed && fallback.effect === "deny" && !opens(held)) return fallback;
   // A rule that wants a yes opens nothing: something else has allowed what it is about.
   if (ruled?.effect === "confirm") return ruled;
-  return allowed ?? ruled ?? fallback;
+  return own ?? allowed ?? ruled ?? fallback;
 }
 
 /** The same, as what each step says. */
@@ -127,10 +155,14 @@ function ofServerSwitch(asked: Case): AccessDecision | undefined {
 
 function ofPrimitiveSwitch(asked: Case): AccessDecision | undefined {
   const { server, catalog, name, dotted } = asked;
-  const rankOf = ({ server: place, primitive }: Exposure) => [
-    place === catalog ? 2 : wordRank(place, server),
-    patternRank(primitive, dotted) ?? patternRank(primitive, name),
-  ];
+  const rankOf = ({ server: place, primitive, enabled }: Exposure) => {
+    // For all servers a name that looks like another's switches nothing on.
+    const isOwn = place !== ANY || !enabled || !hasSegment(name);
+    return [
+      place === catalog ? 2 : wordRank(place, server),
+      patternRank(primitive, dotted) ?? (isOwn ? patternRank(primitive, name) : undefined),
+    ];
+  };
   const isOn = switchOf(asked, rankOf, "primitive");
   return isOn === false ? deny("exposure", `"${dotted}" is switched off for ${asked.protocol}`) : undefined;
 }
@@ -149,6 +181,20 @@ function switchOf(
   return found.length === 0 ? undefined : found.every(({ enabled }) => enabled);
 }
 
+/** What a tenant denies to whoever made a token is about them alone. */
+export function alone(identity: Identity): Identity {
+  return identity.makerNames === undefined ? identity : { ...identity, makerNames: [] };
+}
+
+/** Undefined: it has said nothing about this. */
+function ofTenant(asked: Case): AccessDecision | undefined {
+  const own = asked.policy.tenants.get(asked.identity.tenant);
+  if (!own) return undefined;
+  const its: Case = { ...asked, identity: alone(asked.identity), policy: { ...NO_POLICY, ...own } };
+  const said = ofServerSwitch(its) ?? ofPrimitiveSwitch(its) ?? ofGrants(its) ?? ofBindings(its) ?? ofNamedDefault(its);
+  return said && { ...said, reason: `tenant "${asked.identity.tenant}" says: ${said.reason}` };
+}
+
 function ofGrants(asked: Case): AccessDecision | undefined {
   return ofGrantsOf("tool_grant", asked) ?? ofGrantsOf("server_grant", asked);
 }
@@ -158,7 +204,7 @@ function ofGrantsOf(type: Grant["type"], asked: Case): AccessDecision | undefine
   const found = foremost(policy.grants, (grant) => [
     grant.type === type && isCovered(grant, asked) && isAlive(grant, now) ? 0 : undefined,
     tenantMatch(grant.tenant, identity),
-    idRank(grant.agent, agentOf(identity)),
+    agentRank(grant, identity),
     idRank(grant.server, server),
   ]);
   const grant = found.find(({ permission }) => permission === "deny") ?? found[0];
@@ -181,14 +227,9 @@ function tenantMatch(tenant: string, { tenant: own }: Identity): number | undefi
   return tenant === ANY || tenant === own ? 0 : undefined;
 }
 
-/** Whom MGP calls the agent: the user, or the client where a program acts for nobody. */
-export function agentOf({ user, client }: Identity): string {
-  return user === "" ? client : user;
-}
-
 function ofBindings({ policy, identity, dotted, protocol }: Case): AccessDecision | undefined {
   const found = foremost(policy.bindings, (binding) => [
-    targetRank(binding.target, identity),
+    targetRank(binding, identity),
     BINDING_TARGETS.length - BINDING_TARGETS.indexOf(binding.target.type),
     patternRank(binding.primitive, dotted) === undefined ? undefined : 0,
     wordRank(binding.protocol, protocol) === undefined ? undefined : 0,
@@ -200,16 +241,6 @@ function ofBindings({ policy, identity, dotted, protocol }: Case): AccessDecisio
   const { target, primitive } = binding;
   const reason = `a binding of ${target.type} "${target.pattern}" ${binding.allowed ? "allows" : "denies"} "${primitive}"`;
   return binding.allowed ? allow("binding", reason) : deny("binding", reason);
-}
-
-/** Of the groups the one that is matched most exactly. */
-export function targetRank(
-  { type, pattern }: { readonly type: (typeof BINDING_TARGETS)[number]; readonly pattern: string },
-  { user, client, groups }: Identity,
-): number | undefined {
-  const ids = type === "user" ? [user] : type === "client" ? [client] : groups;
-  const ranks = ids.filter((id) => id !== "").map((id) => patternRank(pattern, id));
-  return ranks.reduce((best, rank) => (best === undefined || (rank ?? -1) > best ? rank : best), undefined);
 }
 
 function ofScopes({ policy, identity, dotted }: Case): AccessDecision | undefined {
@@ -257,16 +288,29 @@ export function stricter(one: AccessDecision, other: AccessDecision): AccessDeci
 
 const EFFECTS: readonly AccessDecision["effect"][] = ["deny", "confirm", "allow"];
 
-function ofDefault({ policy, identity, server }: Case): AccessDecision {
+function ofDefault(asked: Case): AccessDecision {
+  const { policy, identity, server } = asked;
+  const named = namedDefault(asked);
+  if (identity.proof === "local" && named === undefined) return allow("default_policy", LOCAL_MAY);
+  return byDefault(server, policy.sandboxed.has(server) ? "opt-in" : (named ?? "opt-in"));
+}
+
+const LOCAL_MAY = "no default policy is set, and the local user may then use everything";
+
+function ofNamedDefault(asked: Case): AccessDecision | undefined {
+  const named = namedDefault(asked);
+  return named && byDefault(asked.server, named);
+}
+
+function namedDefault({ policy, identity, server }: Case): DefaultPolicy | undefined {
   const found = foremost(policy.defaults, (rule) => [
     wordRank(rule.server, server),
     wordRank(rule.tenant, identity.tenant),
   ]);
-  const isLocal = identity.proof === "local";
-  const fallback = isLocal ? "opt-out" : "opt-in";
-  const named = found.some((rule) => rule.policy === "opt-in") ? "opt-in" : found[0]?.policy;
-  const isSandboxed = policy.sandboxed.has(server) && (named !== undefined || !isLocal);
-  const inForce = isSandboxed ? "opt-in" : (named ?? fallback);
+  return found.some((rule) => rule.policy === "opt-in") ? "opt-in" : found[0]?.policy;
+}
+
+function byDefault(server: string, inForce: DefaultPolicy): AccessDecision {
   const reason = `the default policy of server "${server}" is ${inForce}`;
   return inForce === "opt-out" ? allow("default_policy", reason) : deny("default_policy", reason);
 }

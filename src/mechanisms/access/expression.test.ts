@@ -14,7 +14,10 @@ const holds = (text: string, args: unknown = {}) => compileCondition(text).holds
 
 describe("a condition", () => {
   test("sees the arguments, the caller, the tool, the server and the protocol", () => {
-    expect(holds('args.path.startsWith("/srv/")', { path: "/srv/a" })).toBe(true);
+    expect(holds('glob(args.path, "/srv/*")', { path: "/srv/a" })).toBe(true);
+    expect(() => holds('glob(args.path, "/srv/*")', { path: "/srv/../etc/passwd" })).toThrow("two ways");
+    for (const word of ["startsWith", "endsWith"])
+      expect(() => compileCondition(`args.path.${word}("/srv/")`)).toThrow("use glob(text, pattern)");
     expect(holds('"ops" in principal.groups && tool == "files.write" && server == "files" && protocol == "mcp"')).toBe(
       true,
     );

@@ -4,8 +4,9 @@
  */
 import { createRequire } from "node:module";
 import type { ASTNode, Environment } from "@marcbachmann/cel-js";
-import { matchesPattern } from "../../contract/index.ts";
-import { argumentNames } from "./argument-names.ts";
+import { aboutCaller } from "./about-caller.ts";
+import { argumentNames, fieldNames } from "./argument-names.ts";
+import { globs, isPlacePattern } from "./plain-path.ts";
 import type { Condition } from "./policy.ts";
 
 const MAX_TEXT = 2_000;
@@ -21,6 +22,9 @@ const REFUSED: ReadonlyMap<string, string> = new Map([
   ["filter", "use all, exists or exists_one"],
   ["bind", "write the expression out"],
 ]);
+
+/** They compare text as it is written. */
+const ENDS: ReadonlySet<string> = new Set(["startsWith", "endsWith"]);
 
 /** What is wrong with an expression, in a sentence. */
 export class ExpressionFault extends Error {
@@ -44,7 +48,7 @@ function makeEnvironment(): Environment {
     .registerVariable("tool", "string")
     .registerVariable("server", "string")
     .registerVariable("protocol", "string")
-    .registerFunction("glob(string, string): bool", (text: string, pattern: string) => matchesPattern(pattern, text));
+    .registerFunction("glob(string, string): bool", globs);
 }
 
 function compile(environment: Environment, text: string): Condition {
@@ -58,6 +62,9 @@ function compile(environment: Environment, text: string): Condition {
   return {
     text,
     names: argumentNames(parsed.ast),
+    fields: fieldNames(parsed.ast),
+    caller: aboutCaller(parsed.ast),
+    places: placesIn(parsed.ast),
     holds(facts) {
       const answer: unknown = parsed(facts);
       if (typeof answer !== "boolean") throw new ExpressionFault("it is neither true nor false");
@@ -90,12 +97,39 @@ function checkCost(node: ASTNode, isWalking: boolean): void {
   const called = calledName(op, args);
   const instead = called === undefined ? undefined : REFUSED.get(called);
   if (instead !== undefined) throw new ExpressionFault(`${called} is not available: ${instead}`);
+  if (called !== undefined && ENDS.has(called) && literalsIn(args).some((text) => text.includes("/"))) {
+    throw new ExpressionFault(
+      `${called} does not see that a path leads elsewhere; use glob(text, pattern), which refuses what can be read in two ways`,
+    );
+  }
   const isWalk = called !== undefined && QUANTIFIERS.has(called);
   if (isWalk && isWalking) throw new ExpressionFault(`${called} cannot stand inside another walk over a list`);
   const [, receiver, given] = isWalk && Array.isArray(args) ? args : [];
   if (!isWalk) return each(args, (inner) => checkCost(inner, isWalking));
   each(receiver, (inner) => checkCost(inner, isWalking));
   each(given, (inner) => checkCost(inner, true));
+}
+
+/** What a call is given as it stands there. */
+function literalsIn(args: unknown): readonly string[] {
+  const [, , given] = Array.isArray(args) ? args : [];
+  const nodes: readonly unknown[] = Array.isArray(given) ? given : [];
+  return nodes.flatMap((node) => {
+    const { op, args: value } = node as { op: string; args: unknown };
+    return op === "value" && typeof value === "string" ? [value.replace("\\", "/")] : [];
+  });
+}
+
+function placesIn(node: ASTNode): readonly string[] {
+  const { op, args } = node as { op: string; args: unknown };
+  const places: string[] = [];
+  if (calledName(op, args) === "glob") {
+    const [, given] = args as readonly [string, readonly ASTNode[]];
+    const { op: kind, args: pattern } = (given[1] ?? {}) as { op?: string; args?: unknown };
+    if (kind === "value" && typeof pattern === "string" && isPlacePattern(pattern)) places.push(pattern);
+  }
+  each(args, (inner) => places.push(...placesIn(inner)));
+  return places;
 }
 
 /** Calls are `["name", …]`, with or without a receiver. */

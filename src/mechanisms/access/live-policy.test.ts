@@ -53,9 +53,48 @@ class World {
   trail = untracked((changes) => this.memory.write(changes));
 }
 
+test("a row that stays as it is stays the same object, whatever else changes: it is not read again", async () => {
+  const world = new World();
+  const load = world.memory.load.bind(world.memory);
+  world.memory.load = async () => structuredClone(await load());
+  const policy = await world.start();
+  for (const key of ["a", "b"]) await policy.change({ trail: world.trail, event: EVENT, changes: [put(key)] });
+  const before = policy.entries("grant");
+  const other = { ...put("b"), entry: { ...before[1], value: '{"x":1}' } } as PolicyChange;
+  await policy.change({ trail: world.trail, event: EVENT, changes: [other] });
+  const after = policy.entries("grant");
+  expect(after.map((entry, place) => entry === before[place])).toEqual([true, false]);
+  expect(after[1]).toMatchObject({ key: "b", value: '{"x":1}' });
+  await policy.close();
+});
+
+const putFor = (tenant: string, value: string): PolicyChange => ({
+  table: "policy",
+  type: "put",
+  entry: { tenant, kind: "exposure", key: "k", value, updatedAt: 1, updatedBy: "ops" },
+});
+
 const keysOf = (policy: LivePolicy) => policy.entries("grant").map(({ key }) => key);
 
 describe("the policy that operators set", () => {
+  test.each([
+    ["acme", ["acme"]],
+    ["globex", []],
+    ["default", ["acme", "default"]],
+    ["*", ["acme", "default"]],
+  ])("has another version for those alone who are meant by what is said in %s", async (tenant, meant) => {
+    const world = new World();
+    const [here, there] = [await world.start(), await world.start()];
+    const versions = (policy: LivePolicy) => ["acme", "default"].map((of) => policy.versionFor(of));
+    await here.change({ trail: world.trail, event: EVENT, changes: [putFor("acme", "{}"), putFor("globex", "{}")] });
+    const before = versions(here);
+    await here.change({ trail: world.trail, event: EVENT, changes: [putFor(tenant, "[]")] });
+    const after = versions(here);
+    expect(["acme", "default"].filter((_of, at) => before[at] !== after[at])).toEqual(meant);
+    await settled();
+    expect(versions(there)).toEqual(after);
+  });
+
   test("is in force where it was changed when the change is answered, and elsewhere when the word is heard", async () => {
     const world = new World();
     const [here, there] = [await world.start(), await world.start()];

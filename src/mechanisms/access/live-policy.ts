@@ -2,10 +2,12 @@
  * What operators have set while the gateway runs, as this process knows it. All of it is in memory: whoever decides about a call
  * asks nobody. A change that another process has made is here as soon as its message is, and without one after the next look.
  */
+import { createHash } from "node:crypto";
 import {
   type AuditEvent,
   type AuditTrail,
   type Channel,
+  DEFAULT_TENANT,
   GatewayError,
   type Log,
   type Policy,
@@ -14,7 +16,9 @@ import {
   type PolicyRows,
   type Timer,
   type Timers,
+  Turns,
 } from "../../contract/index.ts";
+import { ANY } from "./policy.ts";
 
 export type LivePolicyOptions = {
   readonly rows: PolicyRows;
@@ -29,6 +33,10 @@ export type PolicyEdit = {
   readonly trail: AuditTrail;
   readonly event: AuditEvent;
   readonly changes: readonly PolicyChange[];
+  /** Throws where it cannot be made; unset: nothing has to be looked at. */
+  readonly check?: (() => void) | undefined;
+  /** Those of one turn are checked and made one after another here, so that each is checked with the former in force. */
+  readonly turn?: string | undefined;
   /** What the caller takes to be the version. Another one: CONFLICT, and nothing is changed. */
   readonly ifVersion?: number | undefined;
 };
@@ -44,7 +52,10 @@ export class LivePolicy {
   readonly #options: LivePolicyOptions;
   readonly #listeners = new Set<() => void>();
   #policy: Policy = { version: 0, entries: NONE };
+  /** By tenant; of the present policy. */
+  readonly #versions = new Map<string, string>();
   #byKind: ReadonlyMap<Kind, readonly PolicyEntry[]> = new Map();
+  readonly #turns = new Turns();
   #looking: Promise<void> | undefined;
   #isWanted = false;
   #timer: Timer | undefined;
@@ -59,6 +70,20 @@ export class LivePolicy {
   /** Grows with every change that anybody makes to any of it. */
   get version(): number {
     return this.#policy.version;
+  }
+
+  /**
+   * Stands for all that is said to callers of a tenant: by the platform, and by their own. It is the same in each process that knows the
+   * same, and no other tenant can make it another one.
+   */
+  versionFor(tenant: string): string {
+    const known = this.#versions.get(tenant);
+    if (known !== undefined) return known;
+    const isMeant = (entry: PolicyEntry) => [DEFAULT_TENANT, ANY, tenant].includes(entry.tenant);
+    const said = this.#policy.entries.filter(isMeant).map((entry) => JSON.stringify(factsOf(entry)));
+    const version = createHash("sha256").update(said.sort().join("\n")).digest("base64url").slice(0, 22);
+    this.#versions.set(tenant, version);
+    return version;
   }
 
   entries(kind: Kind): readonly PolicyEntry[] {
@@ -96,7 +121,13 @@ export class LivePolicy {
   }
 
   /** Writes changes with the record of them, and resolves to the new version when they are in force here. */
-  async change({ trail, event, changes, ifVersion }: PolicyEdit): Promise<number> {
+  async change(edit: PolicyEdit): Promise<number> {
+    const { turn } = edit;
+    return turn === undefined ? this.#change(edit) : this.#turns.take(turn, () => this.#change(edit));
+  }
+
+  async #change({ trail, event, changes, ifVersion, check }: PolicyEdit): Promise<number> {
+    check?.();
     // The first change makes a new version: the others would not find the one that was meant.
     const guarded = changes.map((change, place) =>
       place === 0 && ifVersion !== undefined ? { ...change, ifVersion } : change,
@@ -132,8 +163,9 @@ export class LivePolicy {
   }
 
   #take(policy: Policy): void {
-    this.#policy = policy;
-    this.#byKind = Map.groupBy(policy.entries, ({ kind }) => kind);
+    this.#policy = { ...policy, entries: sameWhereEqual(policy.entries, this.#policy.entries) };
+    this.#versions.clear();
+    this.#byKind = Map.groupBy(this.#policy.entries, ({ kind }) => kind);
     for (const listener of this.#listeners) listener();
   }
 
@@ -151,4 +183,14 @@ export class LivePolicy {
     await this.#stopHearing?.().catch(() => undefined);
     await this.#looking;
   }
+}
+
+/** What was read of a row that stays as it is need not be read again: it stays the same object. */
+function sameWhereEqual(now: readonly PolicyEntry[], before: readonly PolicyEntry[]): readonly PolicyEntry[] {
+  const known = new Map(before.map((entry) => [JSON.stringify(factsOf(entry)), entry]));
+  return now.map((entry) => known.get(JSON.stringify(factsOf(entry))) ?? entry);
+}
+
+function factsOf({ tenant, kind, key, value, updatedAt, updatedBy }: PolicyEntry): readonly unknown[] {
+  return [tenant, kind, key, value, updatedAt, updatedBy];
 }

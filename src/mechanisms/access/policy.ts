@@ -1,5 +1,6 @@
 /** What an operator can say about who may do what, in one form, whether it stands in the config or was set while the gateway runs. */
 import type { Evidence } from "../../contract/index.ts";
+import type { AboutCaller } from "./about-caller.ts";
 
 /** Stands for every tenant, server or protocol. */
 export const ANY = "*";
@@ -66,12 +67,22 @@ export type Condition = {
   readonly text: string;
   /** The arguments that it asks for, as JSON writes their names; undefined: it may ask for any. */
   readonly names: readonly string[] | undefined;
+  /** The members that it reads, in arguments and in what they hold; undefined: it may read any. */
+  readonly fields: readonly string[] | undefined;
+  /** What it says of the caller; undefined: it does not look at who calls. */
+  readonly caller: AboutCaller | undefined;
+  /** The patterns over paths and URIs that are written out in it. */
+  readonly places: readonly string[];
   holds(facts: RuleFacts): boolean;
 };
 
 export type RuleFacts = {
   readonly args: unknown;
   readonly principal: Readonly<Record<string, unknown>>;
+  /** The same without what its tenant calls it; unset: the platform has named it. */
+  readonly unnamed?: Readonly<Record<string, unknown>> | undefined;
+  /** Those who made its token, where they are of its tenant. */
+  readonly makers?: readonly Readonly<Record<string, unknown>>[] | undefined;
   readonly tool: string;
   readonly server: string;
   readonly protocol: string;
@@ -92,7 +103,12 @@ export type AccessPolicy = {
   readonly defaults: readonly DefaultRule[];
   /** Servers that are never open to callers about whom nothing was said. */
   readonly sandboxed: ReadonlySet<string>;
+  /** All of the above is the platform's. This is what tenants' own operators have said, by tenant. */
+  readonly tenants: ReadonlyMap<string, TenantPolicy>;
 };
+
+/** What a tenant says about its own people. It is decided apart, and the stricter of the two counts: it opens nothing. */
+export type TenantPolicy = Pick<AccessPolicy, "grants" | "bindings" | "exposures" | "defaults">;
 
 export const NO_POLICY: AccessPolicy = {
   grants: [],
@@ -102,4 +118,5 @@ export const NO_POLICY: AccessPolicy = {
   rules: [],
   defaults: [],
   sandboxed: new Set(),
+  tenants: new Map(),
 };

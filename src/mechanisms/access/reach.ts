@@ -1,5 +1,7 @@
 /** What callers may reach who may do the same: decided once for each primitive, and looked up from then on. */
-import type { Block, Entry, Identity, Principal, Reach, Target } from "../../contract/index.ts";
+import type { Block, FoundTarget, Identity, Principal, Reach, Target } from "../../contract/index.ts";
+import { fitsOneOf } from "./by-template.ts";
+import { type Barest, barestOf, FORM, joined, rowsOf, unreadable } from "./by-uri.ts";
 import {
   type AccessDecision,
   type Asker,
@@ -8,8 +10,14 @@ import {
   type Prelude,
   preludeOf,
   type Question,
+  stricter,
 } from "./decide.ts";
-import type { AccessPolicy, Rule } from "./policy.ts";
+import { uriFault } from "./plain-path.ts";
+import { type AccessPolicy, ANY, type Rule, type RuleFacts } from "./policy.ts";
+import { settleRules } from "./settled-rules.ts";
+
+/** A name that looks like one under a segment. */
+const SEGMENTED = "a.a";
 
 export type ReachParts = {
   readonly key: string;
@@ -20,6 +28,8 @@ export type ReachParts = {
   readonly blocks: readonly Block[];
   readonly protocol: string;
   readonly conceals: boolean;
+  /** What rules know of a call of one of them, but for its arguments. */
+  readonly factsOf: (question: Question) => RuleFacts;
   /** Everybody's time, in ms. */
   readonly now: () => number;
   readonly dottedOf: (target: Target) => string;
@@ -45,6 +55,19 @@ export type Judged = {
   /** Rules that have to look at the call itself. */
   readonly conditional: readonly Rule[];
   readonly isVisible: boolean;
+  /** A rule that reads no arguments cannot be judged, and so every call is refused. */
+  readonly isFaulty: boolean;
+};
+
+/** All that something is judged by: itself, and templates. */
+export type JudgedBy = readonly [Judged, ...Judged[]];
+
+/** What it is decided by whether something is shown. */
+type Looked = {
+  readonly policy: AccessPolicy;
+  readonly question: Question;
+  readonly prelude: Prelude;
+  readonly canBeRuled: boolean;
 };
 
 export class LiveReach implements Reach {
@@ -57,25 +80,49 @@ export class LiveReach implements Reach {
   /** The same for each catalog that has a switch: only that makes a difference. */
   readonly #judgedIn: ReadonlyMap<string, WeakMap<Target, Judged>>;
   readonly #providers = new Map<string, boolean>();
+  readonly #byUri = new Map<string, boolean>();
+  /** Unset until it is asked for. */
+  #barest: Barest | undefined;
 
   constructor(parts: ReachParts) {
     this.key = parts.key;
     this.conceals = parts.conceals;
     this.#parts = parts;
-    this.#judgedIn = new Map(parts.policy.exposures.map(({ server }) => [server, new WeakMap()]));
+    this.#judgedIn = new Map(rowsOf(parts.policy).exposures.map(({ server }) => [server, new WeakMap()]));
   }
 
-  reaches({ target, template }: Entry, catalog: string): boolean {
-    return this.#sees(target, catalog) && (template === undefined || this.#sees(template, catalog));
+  reaches(found: FoundTarget, catalog: string): boolean {
+    return this.judgedBy(found, catalog).every(({ isVisible }) => isVisible);
   }
 
-  #sees(target: Target, catalog: string): boolean {
-    return this.judged(target, catalog).isVisible;
+  hears(found: FoundTarget, catalog: string): boolean {
+    return this.judgedBy(found, catalog).every(({ isVisible, isFaulty, decision: { effect, source } }) => {
+      return isVisible && !isFaulty && (effect !== "deny" || (source !== "scope" && source !== FORM));
+    });
   }
 
-  refused({ target }: Entry, catalog: string, by: Principal): void {
-    const { decision } = this.#judge(target, catalog);
+  refused(found: FoundTarget, catalog: string, by: Principal): void {
+    const { target } = found;
+    const decision = strictest(this.judgedBy(found, catalog));
     this.#parts.onRefused({ principal: by, target, decision, protocol: this.#parts.protocol });
+  }
+
+  /** All that was found is judged by, itself first: each of them has to let it through. */
+  judgedBy({ target, template, templates = [] }: FoundTarget, catalog: string): JudgedBy {
+    const own = this.judged(target, catalog);
+    if (target.kind !== "resource") return [own];
+    const closed = this.closedAmong(templates, catalog);
+    const fitting = closed.length === 0 ? closed : closed.filter(fitsOneOf(target.name));
+    const by = template && !fitting.includes(template) ? [template, ...fitting] : fitting;
+    return [own, ...by.map((one) => this.judged(one, catalog))];
+  }
+
+  /** Those of these templates that do not let everything through: mostly none, and a URI need not be held against the others. */
+  closedAmong(templates: readonly Target[], catalog: string): readonly Target[] {
+    return templates.filter((template) => {
+      const { decision, conditional, isVisible, isFaulty } = this.judged(template, catalog);
+      return decision.effect !== "allow" || conditional.length > 0 || !isVisible || isFaulty;
+    });
   }
 
   judged(target: Target, catalog: string): Judged {
@@ -88,30 +135,75 @@ export class LiveReach implements Reach {
   }
 
   #judge(target: Target, catalog: string): Judged {
-    const { policy, identity, now } = this.#parts;
     const question = this.#questionOf(target, catalog);
+    const { policy } = this.#parts;
+    if (target.kind !== "resource" || !this.decidesByUri(target.provider)) return this.#judgeBy(policy, question);
+    const fault = uriFault(target.name);
+    if (fault !== undefined) return unreadable(question, fault);
+    // As it is written, and without escapes and what else servers drop: they read it in the one or the other way.
+    const written = this.#judgeBy(policy, question);
+    this.#barest ??= barestOf(policy);
+    const bare = this.#barest(question);
+    if (bare.question === question && bare.policy === policy) return written;
+    return joined(written, this.#judgeBy(bare.policy, bare.question));
+  }
+
+  /** Whether something was said about a part of what this server offers by its URIs. */
+  decidesByUri(provider: string): boolean {
+    const known = this.#byUri.get(provider);
+    if (known !== undefined) return known;
+    const decides = this.#uriPatterns(provider);
+    this.#byUri.set(provider, decides);
+    return decides;
+  }
+
+  #uriPatterns(provider: string): boolean {
+    const { start, patterns } = this.patternsAbout(provider);
+    return patterns.some((pattern) => pattern !== ANY && pattern !== `${start}*` && /[:*{]/.test(pattern));
+  }
+
+  /** What was said about names, and what those of this server begin with in it. */
+  patternsAbout(provider: string): { readonly start: string; readonly patterns: readonly string[] } {
+    const { policy, blocks, dottedOf } = this.#parts;
+    const { bindings, exposures } = rowsOf(policy);
+    const patterns = [
+      ...bindings.map(({ primitive }) => primitive),
+      ...exposures.map(({ primitive }) => primitive),
+      ...policy.scopes.map(({ match }) => match),
+      ...policy.rules.map(({ match }) => match),
+      ...blocks.map(({ primitive }) => primitive),
+    ];
+    return { start: dottedOf({ provider, kind: "resource", name: "" }), patterns };
+  }
+
+  #judgeBy(policy: AccessPolicy, question: Question): Judged {
+    const { identity, now } = this.#parts;
     const { dotted } = question;
     const rules = policy.rules.filter((rule) => matchesRule(rule, { dotted, identity }));
-    const conditional = rules.filter(({ condition }) => condition !== undefined);
-    const unconditional = rules.filter(({ condition }) => condition === undefined);
+    const {
+      held: unconditional,
+      open: conditional,
+      isFaulty,
+    } = settleRules(rules, () => this.#parts.factsOf(question));
     const prelude = preludeOf(policy, this.#askerFor(question), question, now());
     const decision = conclude(prelude, unconditional);
     const canBeRuled = conditional.some(({ effect }) => effect === "allow");
-    const isVisible = this.#isVisible(question, decision, canBeRuled, unconditional);
+    const isVisible = this.#isVisible({ policy, question, prelude, canBeRuled }, unconditional);
     const isShown = isVisible && decision.effect === "deny";
     const said = isShown ? { ...decision, isShown } : decision;
-    return { question, prelude, decision: said, unconditional, conditional, isVisible };
+    return { question, prelude, decision: said, unconditional, conditional, isVisible, isFaulty };
   }
 
   /** What could still be allowed is shown: by what it is called with, or by a token that is good for more. */
-  #isVisible(question: Question, decision: AccessDecision, canBeRuled: boolean, held: readonly Rule[]): boolean {
-    const { effect, source } = decision;
+  #isVisible({ policy, question, prelude, canBeRuled }: Looked, held: readonly Rule[]): boolean {
+    const { effect, source } = conclude(prelude, held);
     if (effect !== "deny") return true;
-    if (source === "default_policy") return canBeRuled;
+    // No rule opens what was denied before the rules were asked.
+    if (source === "default_policy") return canBeRuled && !prelude.denied;
     if (source !== "scope") return false;
-    const { policy, now } = this.#parts;
-    const otherwise = preludeOf({ ...policy, scopes: [] }, this.#askerFor(question), question, now());
-    return this.#isVisible(question, conclude(otherwise, held), canBeRuled, held);
+    const unscoped = { ...policy, scopes: [] };
+    const otherwise = preludeOf(unscoped, this.#askerFor(question), question, this.#parts.now());
+    return this.#isVisible({ policy: unscoped, question, prelude: otherwise, canBeRuled }, held);
   }
 
   #askerFor(question: Question): Asker {
@@ -130,7 +222,9 @@ export class LiveReach implements Reach {
     const key = this.#judgedIn.has(catalog) ? `${catalog} ${provider}` : ` ${provider}`;
     const known = this.#providers.get(key);
     if (known !== undefined) return known;
-    const isReached = this.#probes(provider).some((target) => this.#judge(target, catalog).isVisible);
+    const isReached = this.#probes(provider).some((target) => {
+      return this.#judgeBy(this.#parts.policy, this.#questionOf(target, catalog)).isVisible;
+    });
     this.#providers.set(key, isReached);
     return isReached;
   }
@@ -139,19 +233,30 @@ export class LiveReach implements Reach {
   #probes(provider: string): readonly Target[] {
     const { policy, dottedOf } = this.#parts;
     const of = (kind: Target["kind"], name: string): Target => ({ provider, kind, name });
-    const start = dottedOf(of("resource", ""));
-    const own = (dotted: string) => (dotted.startsWith(start) ? dotted.slice(start.length) : dotted);
+    // A server without a prefix has some names as they are, and some behind its id.
+    const starts = ["", SEGMENTED].map((name) => {
+      const dotted = dottedOf(of("resource", name));
+      return dotted.slice(0, dotted.length - name.length);
+    });
+    const own = (dotted: string) =>
+      [...new Set(starts)].map((start) => (dotted.startsWith(start) ? dotted.slice(start.length) : dotted));
+    const { grants, bindings, exposures } = rowsOf(policy);
     const named = [
-      ...policy.bindings.map(({ primitive }) => primitive),
+      ...bindings.map(({ primitive }) => primitive),
       ...policy.rules.map(({ match }) => match),
-      ...policy.exposures.map(({ primitive }) => primitive).filter((primitive) => primitive !== ""),
+      ...exposures.map(({ primitive }) => primitive).filter((primitive) => primitive !== ""),
     ];
     return [
       of("operation", "\0"),
-      ...policy.grants.filter(({ tool }) => tool !== "").map(({ tool }) => of("tool", tool)),
-      ...named.map((dotted) => of("resource", own(dotted))),
+      ...grants.filter(({ tool }) => tool !== "").map(({ tool }) => of("tool", tool)),
+      ...named.flatMap(own).map((name) => of("resource", name)),
     ];
   }
+}
+
+/** What is said of all of them together, as far as it does not depend on arguments. */
+export function strictest(all: JudgedBy): AccessDecision {
+  return all.map(({ decision }) => decision).reduce(stricter);
 }
 
 export function blockFor(blocks: readonly Block[], question: Question, now: number): Block | undefined {

@@ -3,17 +3,22 @@ import * as z from "zod";
 import { GatewayError, type Operation, type PolicyEntry } from "../../../contract/index.ts";
 import { operation, schemaOf } from "../../schemas/index.ts";
 import { readBinding, type StoredBinding } from "../stored-policy.ts";
+import { countHeld } from "./held-names.ts";
 import {
   type AccessOperationParts,
   edit,
   entriesOf,
   isoTime,
   isThere,
-  keyOf,
   name,
   orgId,
   protocol,
+  requireKnownName,
+  requireOwnWord,
   requireTenant,
+  setBy,
+  setByOf,
+  spokenBy,
 } from "./parts.ts";
 
 const target = z.strictObject({
@@ -28,7 +33,13 @@ const binding = z.strictObject({
   }),
   allowed: z.boolean(),
 });
-const stored = z.object({ id: z.string(), ...binding.shape, updatedAt: z.string(), updatedBy: z.string() });
+const stored = z.object({ id: z.string(), ...binding.shape, setBy, updatedAt: z.string(), updatedBy: z.string() });
+const tenantTokens = z
+  .number()
+  .optional()
+  .describe(
+    "Where the platform allows by name in one tenant: how many tokens have that name already by the tenant's own word.",
+  );
 const bindingId = z.string().regex(/^[A-Za-z0-9_-]{22}$/);
 
 export function bindingOperations(parts: AccessOperationParts): readonly Operation[] {
@@ -60,22 +71,26 @@ export function bindingOperations(parts: AccessOperationParts): readonly Operati
         "Allows or denies users, clients or groups the use of primitives. One for the same target and primitive is replaced.",
       role: "admin",
       input: schemaOf(z.strictObject({ orgId, body: binding })),
-      output: schemaOf(stored),
+      output: schemaOf(stored.extend({ tenantTokens })),
       run: async ({ orgId: tenant, body }, context) => {
         const { primitive, allowed } = body;
         const type = body.target.type === "wcit" ? "client" : body.target.type;
-        const value: StoredBinding = {
+        const said: StoredBinding = {
           target: { type, pattern: body.target.idOrPattern },
           primitive: primitive.name,
           protocol: primitive.protocol,
           allowed,
         };
-        const key = keyOf([type, body.target.idOrPattern, primitive.name, primitive.protocol]);
+        requireKnownName(parts, context.principal, { name: primitive.name });
+        const named = [type, body.target.idOrPattern, primitive.name, primitive.protocol];
+        const { key, value } = spokenBy(context.principal, tenant, named, said);
         const details = { kind: "binding", id: key, ...body };
         const about = { server: "", name: primitive.name };
         const change = { tenant, kind: "binding", key, value, type: CHANGED, target: about, details } as const;
         const { etag: tag, ...stamped } = await edit(parts, context, change);
-        return { body: { id: key, ...body, target: { ...body.target, type }, ...stamped }, etag: tag };
+        const held = await countHeld(parts.tokens, context.principal, { tenant, ...said });
+        const counted = held === undefined ? {} : { tenantTokens: held };
+        return { body: { id: key, ...body, target: { ...body.target, type }, ...stamped, ...counted }, etag: tag };
       },
     }),
     operation({
@@ -101,6 +116,7 @@ export function bindingOperations(parts: AccessOperationParts): readonly Operati
       run: async ({ orgId: tenant, id }, context) => {
         requireTenant(context.principal, tenant);
         if (!(await isThere(parts, { tenant, kind: "binding", key: id }))) throw noSuchBinding();
+        requireOwnWord(context.principal, find(tenant, id));
         const details = { kind: "binding", id, removed: true };
         await edit(parts, context, { tenant, kind: "binding", key: id, value: undefined, type: CHANGED, details });
         return {};
@@ -122,6 +138,7 @@ function shown(entry: PolicyEntry): z.output<typeof stored> {
     target: { type: whom.type, idOrPattern: whom.pattern },
     primitive: { name: primitive, protocol: over as z.output<typeof protocol> },
     allowed,
+    setBy: setByOf(entry),
     updatedAt: isoTime(entry.updatedAt),
     updatedBy: entry.updatedBy,
   };

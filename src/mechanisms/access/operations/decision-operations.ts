@@ -1,9 +1,19 @@
 /** Why somebody may or may not: the decision about a call that nobody makes, step by step. */
 import * as z from "zod";
-import { GatewayError, type Operation, type Principal } from "../../../contract/index.ts";
+import { GatewayError, type Operation, type Principal, tenantOf } from "../../../contract/index.ts";
 import { operation, schemaOf } from "../../schemas/index.ts";
+import { fitsOneOf } from "../by-template.ts";
 import type { Question } from "../decide.ts";
-import { type AccessOperationParts, name, type OfferedPrimitive, orgId, protocol, requireTenant } from "./parts.ts";
+import {
+  type AccessOperationParts,
+  name,
+  type OfferedPrimitive,
+  offeredNow,
+  orgId,
+  protocol,
+  requireTenant,
+} from "./parts.ts";
+import { asMcp, isKnown, isOffered, isSeen, seenBy } from "./seen-by.ts";
 
 const texts = z.array(name).max(200);
 const step = z.object({ step: z.string(), effect: z.string().nullable(), reason: z.string().nullable() });
@@ -14,6 +24,12 @@ const decided = z.object({
   evidence: z.string().optional(),
   server: z.string(),
   primitive: z.string(),
+  gate: z
+    .object({ reason: z.string(), evidence: z.string() })
+    .optional()
+    .describe("Every call of it waits for a yes, by what the tool says of itself: why, and whose yes is enough."),
+  isOffered: offeredNow,
+  knowsCallers: z.boolean().describe("Whether callers are asked who they are; if not, each is the local user."),
   isConditional: z.boolean().describe("There are rules that depend on how it is called."),
   steps: z.array(step),
 });
@@ -65,7 +81,7 @@ export function decisionOperations(parts: AccessOperationParts): readonly Operat
         requireTenant(principal, input.orgId);
         const { user, client, groups, scopes } = input;
         const caller = { tenant: input.orgId, user, client, groups: split(groups, ","), scopes: split(scopes, " ") };
-        return { body: explain(parts, caller, input), etag: etag() };
+        return { body: explain(parts, caller, input, principal), etag: etag() };
       },
     }),
     operation({
@@ -93,7 +109,7 @@ export function decisionOperations(parts: AccessOperationParts): readonly Operat
       output: schemaOf(decided),
       run: async ({ body }, { principal }) => {
         requireTenant(principal, body.tenant);
-        return { body: explain(parts, body, body), etag: etag() };
+        return { body: explain(parts, body, body, principal), etag: etag() };
       },
     }),
     operation({
@@ -106,7 +122,7 @@ export function decisionOperations(parts: AccessOperationParts): readonly Operat
       output: schemaOf(z.array(offered)),
       run: async ({ orgId: tenant }, { principal }) => {
         requireTenant(principal, tenant);
-        return { body: parts.primitives().map((primitive) => describe(parts, tenant, primitive)), etag: etag() };
+        return { body: seenBy(parts, principal).map((primitive) => describe(parts, tenant, primitive)), etag: etag() };
       },
     }),
   ];
@@ -119,11 +135,17 @@ type Wanted = {
   readonly arguments?: Readonly<Record<string, unknown>> | undefined;
 };
 
-function explain(parts: AccessOperationParts, caller: Caller, wanted: Wanted): z.output<typeof decided> {
+function explain(parts: AccessOperationParts, caller: Caller, wanted: Wanted, by: Principal): z.output<typeof decided> {
   const question = questionOf(parts, wanted);
+  if (!question || !isKnown(parts, by, question)) throw noSuchName(by);
+  const templates = templatesOf(parts, question);
+  if (!templates.every((one) => isSeen(parts, by, one))) throw noSuchName(by);
   const given = wanted.arguments && Buffer.from(JSON.stringify(wanted.arguments)).toString("latin1");
-  const { decision, steps, isConditional } = parts.access.ask(principalOf(caller), question, given);
+  const { decision, steps, isConditional } = parts.access.ask(principalOf(caller), question, given, templates);
   const { effect, source, reason, evidence } = decision;
+  const { server: provider, kind, name: own } = question;
+  const gate = effect === "deny" ? undefined : parts.gateOf?.({ provider, kind, name: own });
+  const isThere = isOffered(parts, by, question);
   return {
     effect,
     source,
@@ -131,6 +153,9 @@ function explain(parts: AccessOperationParts, caller: Caller, wanted: Wanted): z
     ...(evidence !== undefined && { evidence }),
     server: question.server,
     primitive: question.dotted,
+    ...(gate && { gate: { reason: gate.reason, evidence: gate.evidence } }),
+    ...(isThere !== undefined && { isOffered: isThere }),
+    knowsCallers: parts.knowsCallers?.() ?? true,
     isConditional,
     steps: steps.map(({ step: taken, said }) => ({
       step: taken,
@@ -145,8 +170,8 @@ function principalOf({ tenant, user = "", client = "", groups = [], scopes = [],
   return { id: user || client, identity: { tenant, user, client, groups, scopes, role: undefined, proof } };
 }
 
-/** By the server's own name of it, or as lists show it; also what is not offered now can be asked about. */
-function questionOf(parts: AccessOperationParts, { server, primitive, protocol: over }: Wanted): Question {
+/** By the server's own name of it, or as lists show it; undefined: no server has names like this. */
+function questionOf(parts: AccessOperationParts, { server, primitive, protocol: over }: Wanted): Question | undefined {
   const found = parts
     .primitives()
     .find((one) =>
@@ -154,9 +179,29 @@ function questionOf(parts: AccessOperationParts, { server, primitive, protocol: 
     );
   if (found) return { ...found, protocol: over, catalog: "" };
   const meant = server === undefined ? parts.targetOf(primitive) : { server, name: primitive };
-  if (!meant) throw new GatewayError("NO_SUCH_TARGET", { message: "No server has names that begin like this." });
-  const dotted = parts.dottedOf({ provider: meant.server, kind: "tool", name: meant.name });
-  return { ...meant, kind: "tool", dotted, protocol: over, catalog: "" };
+  if (!meant) return undefined;
+  const kind = meant.name.includes(":") ? "resource" : "tool";
+  const dotted = parts.dottedOf({ provider: meant.server, kind, name: meant.name });
+  return { ...meant, kind, dotted, protocol: over, catalog: "" };
+}
+
+/** Those that a URI fits which nobody lists. */
+function templatesOf(parts: AccessOperationParts, { server, kind, name: uri, protocol: over }: Question): Question[] {
+  const own = kind === "resource" ? parts.primitives().filter((one) => one.server === server) : [];
+  if (own.some((one) => one.name === uri)) return [];
+  const fits = fitsOneOf(uri);
+  return own
+    .filter((one) => one.kind === "template" && fits({ provider: server, kind: "template", name: one.name }))
+    .map((one) => ({ ...asMcp(one), protocol: over }));
+}
+
+/** The same words for what is not there and for what nobody of the tenant may have. */
+function noSuchName(by: Principal): GatewayError {
+  const message =
+    tenantOf(by) === undefined
+      ? "No server has names that begin like this."
+      : "Nothing that is called like this is offered to your tenant now.";
+  return new GatewayError("NO_SUCH_TARGET", { message });
 }
 
 function isNamed({ name: own, dotted }: OfferedPrimitive, wanted: string): boolean {
@@ -173,11 +218,8 @@ function describe(
   primitive: OfferedPrimitive,
 ): z.output<typeof offered> {
   const { server, kind, name: own, dotted, title, version } = primitive;
-  const question = { server, kind, name: own, dotted, protocol: "mcp", catalog: "" };
-  const { steps } = access.ask(principalOf({ tenant }), question);
-  const isOn = !steps.some(
-    ({ step: taken, said }) => (taken === "exposure" || taken === "primitive") && said !== undefined,
-  );
+  const { steps } = access.ask(principalOf({ tenant }), asMcp(primitive));
+  const isOn = !steps.some(({ said }) => said?.effect === "deny" && said.source === "exposure");
   return {
     id: dotted,
     name: title ?? own,

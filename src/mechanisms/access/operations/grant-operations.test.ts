@@ -31,6 +31,32 @@ describe("grants", () => {
     expect(await rig.says("ann")).toMatchObject({ permission: "allow", source: "server_grant" });
   });
 
+  test("tell whoever has no role of what it cannot see just what they tell of what is not there", async () => {
+    const rig = new PolicyRig();
+    const ann = who("ann", { scopes: ["*"] });
+    const about = (server: string, tool: string) => rig.says("ann", server, tool, ann);
+    const nothing = {
+      permission: "deny",
+      source: "default_policy",
+      granted_by: null,
+      granted_at: null,
+      expires_at: null,
+    };
+    // Denied by a grant, by the default and under a server that is allowed as a whole.
+    const deny = { ...GRANT, entry_type: "tool_grant", tool_name: "read", permission: "deny" };
+    await rig.do("access.grant", { body: deny });
+    expect([await about("files", "read"), await about("mail", "send")]).toEqual([nothing, nothing]);
+    await rig.do("access.grant", { body: GRANT });
+    expect([await about("files", "read"), await about("files", "none"), await about("none", "none")]).toEqual([
+      nothing,
+      nothing,
+      nothing,
+    ]);
+    await rig.do("access.revoke", { body: { ...GRANT, entry_type: "tool_grant", tool_name: "read" } });
+    expect(await about("files", "read")).toMatchObject({ permission: "allow", source: "server_grant" });
+    expect(await rig.says("ann", "files", "none")).toMatchObject({ permission: "allow", source: "server_grant" });
+  });
+
   test("[MG-119][MG-120][MG-142] are by whoever makes them, whatever they claim, and on record with their reason", async () => {
     const rig = new PolicyRig();
     const body = { ...GRANT, granted_by: "the boss", justification: "Weekly report" };
@@ -105,10 +131,63 @@ describe("grants", () => {
     await expect(rig.says("bob", "files", "read", who("ann"))).rejects.toMatchObject({ code: "NOT_ALLOWED" });
   });
 
+  test("say whether there is what they are about, where its server is there and can be seen", async () => {
+    const rig = new PolicyRig();
+    const about = async (server_id: string, tool_name: string, by = who("ops", { role: "admin" })) => {
+      const body = { ...GRANT, entry_type: "tool_grant", server_id, tool_name };
+      return ((await rig.do("access.grant", { body }, by)).body as { isOffered?: boolean }).isOffered;
+    };
+    expect([await about("files", "read"), await about("files", "raed")]).toEqual([true, false]);
+    expect([await about("away", "read"), await about("files", "re*"), await about("files", "file:///a")]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    expect(await about("files", "raed", ACME)).toBeUndefined();
+  });
+
   test("of one tenant say nothing about another's agents", async () => {
     const rig = new PolicyRig();
+    await rig.do("policy.default.put", { orgId: "acme", body: { policy: "opt-out" } });
     await rig.do("access.grant", { body: GRANT }, ACME);
     expect(await rig.says("ann", "files", "read", ACME)).toMatchObject({ permission: "allow" });
     expect(await rig.says("ann")).toMatchObject({ permission: "deny" });
+  });
+});
+
+describe("a name that only lists have", () => {
+  const shown = { server: "files", kind: "tool" as const, name: "read", dotted: "files.read", shown: "files_read" };
+  const orders = [
+    ["access.grant", { body: { ...GRANT, entry_type: "tool_grant", tool_name: "files_read" } }],
+    ["access.grant", { body: { ...GRANT, entry_type: "tool_grant", tool_name: "files.read" } }],
+    [
+      "policy.bindings.put",
+      {
+        orgId: "acme",
+        body: { target: { type: "user", idOrPattern: "ann" }, primitive: { name: "files_read" }, allowed: true },
+      },
+    ],
+    [
+      "policy.exposure.put",
+      { orgId: "acme", body: { server: "*", protocol: "*", primitive: "files_read", enabled: false } },
+    ],
+  ] as const;
+
+  test.each(orders)(
+    "tells a tenant's admin nothing in %s of a server that the tenant does not have",
+    async (id, input) => {
+      const rig = new PolicyRig();
+      rig.primitives = [shown];
+      await expect(rig.do(id, input)).rejects.toMatchObject({ code: "BAD_CALL" });
+      expect(await rig.do(id, input, ACME)).toMatchObject({ etag: "1" });
+    },
+  );
+
+  test.each(orders)("is refused in %s where the tenant has a share of the server", async (id, input) => {
+    const rig = new PolicyRig();
+    rig.primitives = [shown];
+    const share = { target: { type: "user", idOrPattern: "*" }, primitive: { name: "files.*" }, allowed: true };
+    await rig.do("policy.bindings.put", { orgId: "acme", body: share });
+    await expect(rig.do(id, input, ACME)).rejects.toMatchObject({ code: "BAD_CALL" });
   });
 });

@@ -8,10 +8,23 @@ import {
   type Principal,
 } from "../../../contract/index.ts";
 import { operation, schemaOf } from "../../schemas/index.ts";
-import { agentOf } from "../decide.ts";
+import { agentOf } from "../caller-rank.ts";
+import type { AccessDecision } from "../decide.ts";
 import type { Grant } from "../policy.ts";
+import { useOfGrant } from "../shown-names.ts";
 import { readGrant, type StoredGrant } from "../stored-policy.ts";
-import { type AccessOperationParts, edit, entriesOf, isoTime, isThere, keyOf, name } from "./parts.ts";
+import {
+  type AccessOperationParts,
+  edit,
+  entriesOf,
+  isoTime,
+  isThere,
+  keyOf,
+  name,
+  offeredNow,
+  requireKnownName,
+} from "./parts.ts";
+import { isKnown, isOffered } from "./seen-by.ts";
 
 const id = name.regex(/^(\*|[^*]+|[^*]+\.\*)$/, { error: 'expected an id, "*", or the beginning of ids and ".*"' });
 const entryType = z.enum(["tool_grant", "server_grant"]);
@@ -61,7 +74,8 @@ export function grantOperations(parts: AccessOperationParts): readonly Operation
       id: "access.query",
       method: "POST",
       path: "/api/access/query",
-      summary: "Whether an agent may use a tool, and what says so. Callers without a role ask about themselves.",
+      summary:
+        "Whether an agent may use a tool, and what says so. Callers without a role ask about themselves, and hear of what they cannot see the same as of what is not there; so do operators of a tenant of what nobody in it may have.",
       role: "caller",
       input: schemaOf(z.strictObject({ body: z.strictObject({ agent_id: name, server_id: name, tool_name: name }) })),
       output: schemaOf(answer),
@@ -90,10 +104,13 @@ export function grantOperations(parts: AccessOperationParts): readonly Operation
       summary: "Allows or denies an agent a tool, or all of a server. One for the same is replaced.",
       role: "admin",
       input: schemaOf(z.strictObject({ body: granting })),
-      output: schemaOf(z.object({ granted: z.literal(true), entry: shape })),
+      output: schemaOf(z.object({ granted: z.literal(true), entry: shape, isOffered: offeredNow })),
       run: async ({ body }, context) => {
         const { tag, grant } = await put(parts, body, context);
-        return { body: { granted: true as const, entry: shown(grant) }, etag: tag };
+        const { server, tool } = grant;
+        const isThereNow = tool === "" ? undefined : isOffered(parts, context.principal, { server, name: tool });
+        const offered = isThereNow !== undefined && { isOffered: isThereNow };
+        return { body: { granted: true as const, entry: shown(grant), ...offered }, etag: tag };
       },
     }),
     operation({
@@ -128,11 +145,17 @@ export function grantOperations(parts: AccessOperationParts): readonly Operation
 
 type Asked = { readonly agent_id: string; readonly server_id: string; readonly tool_name: string };
 
-function query(
-  { access, dottedOf }: AccessOperationParts,
-  asked: Asked,
-  principal: Principal,
-): z.output<typeof answer> {
+/** Of what is not there, and of what is concealed, whatever conceals it: nobody can tell them apart. */
+const NOTHING_THERE: z.output<typeof answer> = {
+  permission: "deny",
+  source: "default_policy",
+  granted_by: null,
+  granted_at: null,
+  expires_at: null,
+};
+
+function query(parts: AccessOperationParts, asked: Asked, principal: Principal): z.output<typeof answer> {
+  const { access, dottedOf } = parts;
   const own = identityOf(principal);
   const isSelf = agentOf(own) === asked.agent_id;
   if (!isSelf && own.role === undefined) {
@@ -143,8 +166,11 @@ function query(
   const named = { ...own, user: asked.agent_id, client: "", groups: [], scopes: ["*"], proof: "token" as const };
   const about: Principal = isSelf ? principal : { id: asked.agent_id, identity: named };
   const dotted = dottedOf({ provider: server, kind: "tool", name: tool });
-  const { decision } = access.ask(about, { server, kind: "tool", name: tool, dotted, protocol: "mcp", catalog: "" });
+  const question = { server, kind: "tool", name: tool, dotted, protocol: "mcp", catalog: "" } as const;
+  if (own.role !== undefined && !isKnown(parts, principal, question)) return NOTHING_THERE;
+  const { decision } = access.ask(about, question);
   const { grant } = decision;
+  if (own.role === undefined && access.conceals && !isVisible(parts, asked, decision)) return NOTHING_THERE;
   return {
     permission: decision.effect === "deny" ? "deny" : "allow",
     source: decision.source,
@@ -152,6 +178,15 @@ function query(
     granted_at: grant?.grantedAt === undefined ? null : isoTime(grant.grantedAt),
     expires_at: grant?.expiresAt === undefined ? null : isoTime(grant.expiresAt),
   };
+}
+
+/** To whoever asks about itself, as far as a call of it would tell. */
+function isVisible(parts: AccessOperationParts, asked: Asked, decision: AccessDecision): boolean {
+  const { effect, isShown, missing, isUnreadable } = decision;
+  if (effect === "deny" && !isShown && !missing && !isUnreadable) return false;
+  return parts
+    .primitives()
+    .some(({ server, kind, name: own }) => kind === "tool" && server === asked.server_id && own === asked.tool_name);
 }
 
 async function put(
@@ -170,6 +205,7 @@ async function put(
     expires_at,
   } = body;
   const tool = tool_name ?? "";
+  requireKnownName(parts, context.principal, useOfGrant({ server, tool }));
   const until = expires_at === null ? {} : { expiresAt: Date.parse(expires_at) };
   const value: StoredGrant = { type, agent, server, tool, permission, justification, ...until };
   const { id: by } = context.principal;

@@ -5,7 +5,7 @@ import { grantOperations } from "./grant-operations.ts";
 import type { AccessOperationParts } from "./parts.ts";
 import { switchOperations } from "./switch-operations.ts";
 
-export type { OfferedPrimitive } from "./parts.ts";
+export { type OfferedPrimitive, requireKnownName } from "./parts.ts";
 
 /** Everything that is done to the policy, and asked about it. */
 export function accessOperations(parts: AccessOperationParts): readonly Operation[] {

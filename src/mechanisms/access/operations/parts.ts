@@ -5,15 +5,23 @@ import {
   type AuditEvent,
   type AuditTrail,
   DEFAULT_TENANT,
+  type Evidence,
   GatewayError,
   identityOf,
   type OperationContext,
   type PolicyChange,
   type PolicyEntry,
   type Principal,
+  type Target,
+  type TokenRows,
 } from "../../../contract/index.ts";
 import type { LiveAccess } from "../access.ts";
 import type { LivePolicy } from "../live-policy.ts";
+import { ANY } from "../policy.ts";
+import { type NameUse, namesMeant } from "../shown-names.ts";
+import { isPlatforms } from "../stored-policy.ts";
+import { requireRoom } from "./room.ts";
+import { seenBy } from "./seen-by.ts";
 
 /** A primitive that is offered now. */
 export type OfferedPrimitive = {
@@ -21,8 +29,10 @@ export type OfferedPrimitive = {
   readonly kind: "tool" | "resource" | "template" | "prompt";
   /** The server's own name of it. */
   readonly name: string;
-  /** As it stands in the list of everything. */
+  /** What rules call it. */
   readonly dotted: string;
+  /** As it stands in the list of everything: another name where two fall together, or names have no dots there. */
+  readonly shown: string;
   readonly title?: string | undefined;
   readonly version?: string | undefined;
 };
@@ -33,16 +43,24 @@ export type AccessOperationParts = {
   readonly trail: () => AuditTrail;
   /** Everybody's time, in ms. */
   readonly now: () => number;
+  /** Those that were given out here; unset: none are kept. */
+  readonly tokens?: Pick<TokenRows, "list"> | undefined;
   readonly primitives: () => readonly OfferedPrimitive[];
+  /** Whose yes every call of this waits for, and why; undefined: it waits for none. */
+  readonly gateOf?:
+    | ((target: Target) => { readonly reason: string; readonly evidence: Evidence } | undefined)
+    | undefined;
+  /** Whether there is a server of this id, wherever it may be now. */
+  readonly hasServer: (id: string) => boolean;
   /** The server that a name in the list of everything belongs to, and its own name, whether it is offered or not. */
   readonly targetOf: (dotted: string) => { readonly server: string; readonly name: string } | undefined;
+  /** Whether callers are asked who they are; if not, each is the local user. Unset: they are. */
+  readonly knowsCallers?: (() => boolean) | undefined;
   /** How a primitive of a server is called in the list of everything, offered or not. */
-  readonly dottedOf: (target: { readonly provider: string; readonly kind: "tool"; readonly name: string }) => string;
+  readonly dottedOf: (target: Target) => string;
 };
 
 const MAX_NAME = 256;
-/** Of one kind and tenant. */
-const MAX_ENTRIES = 10_000;
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: what no name holds, and no database takes
 const CONTROL = /[\x00-\x1f\x7f]/;
@@ -51,14 +69,58 @@ export const name = z
   .min(1)
   .max(MAX_NAME)
   .refine((text) => !CONTROL.test(text), { error: "expected no control characters" });
+export const offeredNow = z
+  .boolean()
+  .optional()
+  .describe("Whether its server has something of this name now; unset: that cannot be told.");
 export const orgId = name.describe("The tenant.");
 export const protocol = z.enum(["mcp", "a2a", "*"]);
 
 /** Whoever belongs to a tenant has to do with that one only. Throws NOT_ALLOWED. */
 export function requireTenant(principal: Principal, tenant: string): void {
   const own = identityOf(principal).tenant;
-  if (own === DEFAULT_TENANT || own === tenant) return;
+  if (own === DEFAULT_TENANT || (own === tenant && tenant !== ANY)) return;
   throw new GatewayError("NOT_ALLOWED", { message: "This is another tenant's." });
+}
+
+/** Whoever is of the platform speaks with its word, also about a tenant: what that one says stands beside it. */
+function isPlatformsWord(principal: Principal, tenant: string): boolean {
+  return identityOf(principal).tenant === DEFAULT_TENANT && tenant !== DEFAULT_TENANT && tenant !== ANY;
+}
+
+/** Of a row of a tenant, as it is kept: with a key of its own where the platform says it. */
+export function spokenBy<Value extends object>(
+  principal: Principal,
+  tenant: string,
+  key: readonly string[],
+  value: Value,
+) {
+  if (!isPlatformsWord(principal, tenant)) return { key: keyOf(key), value };
+  return { key: keyOf([...key, "platform"]), value: { ...value, platform: true as const } };
+}
+
+/** Whose word it is. */
+export const setBy = z.enum(["platform", "tenant"]);
+
+export function setByOf(entry: PolicyEntry): z.output<typeof setBy> {
+  return isPlatforms(entry) ? "platform" : "tenant";
+}
+
+/** Throws NOT_ALLOWED: what the platform has said about a tenant is not the tenant's to take back. */
+export function requireOwnWord(principal: Principal, entry: PolicyEntry): void {
+  if (identityOf(principal).tenant === DEFAULT_TENANT || !isPlatforms(entry)) return;
+  throw new GatewayError("NOT_ALLOWED", { message: "The platform has set this. Only its operators may take it back." });
+}
+
+/** Throws BAD_CALL for a name that only lists have, among those `by` sees: what is said about it would be about nothing. */
+export function requireKnownName(parts: AccessOperationParts, by: Principal, use: NameUse): void {
+  const [meant] = namesMeant(use, seenBy(parts, by));
+  if (meant !== undefined) throw misnamedFault(use.name, meant);
+}
+
+function misnamedFault(written: string, meant: string): GatewayError {
+  const message = `Lists show ${JSON.stringify(written)}, but it is called ${JSON.stringify(meant)} here: what you say would be about nothing.`;
+  return new GatewayError("BAD_CALL", { message, details: { meant } });
 }
 
 export function entriesOf({ policy }: AccessOperationParts, tenant: string, kind: PolicyEntry["kind"]) {
@@ -87,7 +149,12 @@ export type Edit = {
   readonly details: AuditEvent["details"];
 };
 
-export type Edited = { readonly etag: string; readonly updatedAt: string; readonly updatedBy: string };
+export type Edited = {
+  readonly etag: string;
+  readonly setBy: z.output<typeof setBy>;
+  readonly updatedAt: string;
+  readonly updatedBy: string;
+};
 
 /** Writes one entry, or takes it away, with the record of it. */
 export async function edit(parts: AccessOperationParts, context: OperationContext, change: Edit): Promise<Edited> {
@@ -95,13 +162,16 @@ export async function edit(parts: AccessOperationParts, context: OperationContex
   const { tenant, kind, key, value, type, details, target = { server: "", name: "" } } = change;
   const { principal, ifMatch, traceId } = context;
   requireTenant(principal, tenant);
-  if (value !== undefined) requireRoom(parts, change);
   const entry = { tenant, kind, key, updatedAt: now(), updatedBy: principal.id };
   const written: PolicyChange =
     value === undefined
       ? { table: "policy", type: "remove", tenant, kind, key }
       : { table: "policy", type: "put", entry: { ...entry, value: JSON.stringify(value) } };
+  const isPlatformsOwn = identityOf(principal).tenant === DEFAULT_TENANT;
   const version = await policy.change({
+    ...(value !== undefined && { check: () => requireRoom(policy, principal, change) }),
+    // The platform waits behind nobody's.
+    ...(!isPlatformsOwn && { turn: tenant }),
     trail: trail(),
     event: {
       ...{ type, tenant, target, details, result: "SUCCESS" },
@@ -111,13 +181,12 @@ export async function edit(parts: AccessOperationParts, context: OperationContex
     changes: [written],
     ...(ifMatch !== undefined && { ifVersion: versionOf(ifMatch) }),
   });
-  return { etag: String(version), updatedAt: isoTime(entry.updatedAt), updatedBy: entry.updatedBy };
-}
-
-function requireRoom(parts: AccessOperationParts, { tenant, kind, key }: Edit): void {
-  const present = entriesOf(parts, tenant, kind);
-  if (present.length < MAX_ENTRIES || present.some((entry) => entry.key === key)) return;
-  throw new GatewayError("OVERLOADED", { message: `A tenant has at most ${MAX_ENTRIES} of these; remove some.` });
+  return {
+    etag: String(version),
+    setBy: isPlatformsOwn ? "platform" : "tenant",
+    updatedAt: isoTime(entry.updatedAt),
+    updatedBy: entry.updatedBy,
+  };
 }
 
 /** What is no number is no version: it is never the present one. */

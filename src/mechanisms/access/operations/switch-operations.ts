@@ -14,7 +14,11 @@ import {
   name,
   orgId,
   protocol,
+  requireKnownName,
   requireTenant,
+  setBy,
+  setByOf,
+  spokenBy,
 } from "./parts.ts";
 
 const exposure = z.strictObject({
@@ -23,7 +27,7 @@ const exposure = z.strictObject({
   enabled: z.boolean().describe("Whether it can be used at all."),
   primitive: name.optional().describe("One primitive of it, or several by `*`. Unset: the server itself."),
 });
-const stamps = { updatedAt: z.string(), updatedBy: z.string() };
+const stamps = { setBy, updatedAt: z.string(), updatedBy: z.string() };
 const stored = z.object({ ...exposure.shape, ...stamps });
 const setting = z.strictObject({
   server: name.default(ANY).describe('The id of a server, or "*".'),
@@ -38,7 +42,7 @@ export function switchOperations(parts: AccessOperationParts): readonly Operatio
     entriesOf(parts, tenant, "exposure").map((entry) => {
       const { server, protocol: over, enabled, primitive } = readExposure(entry);
       const more = primitive === "" ? {} : { primitive };
-      const times = { updatedAt: isoTime(entry.updatedAt), updatedBy: entry.updatedBy };
+      const times = { setBy: setByOf(entry), updatedAt: isoTime(entry.updatedAt), updatedBy: entry.updatedBy };
       return { server, protocol: over as z.output<typeof protocol>, enabled, ...more, ...times };
     });
   return [
@@ -66,8 +70,9 @@ export function switchOperations(parts: AccessOperationParts): readonly Operatio
       output: schemaOf(stored),
       run: async ({ orgId: tenant, body }, context) => {
         const { server, primitive = "", protocol: over, enabled } = body;
-        const value: StoredExposure = { server, primitive, protocol: over, enabled };
-        const key = keyOf([server, over, primitive]);
+        requireKnownName(parts, context.principal, { server, name: primitive });
+        const said: StoredExposure = { server, primitive, protocol: over, enabled };
+        const { key, value } = spokenBy(context.principal, tenant, [server, over, primitive], said);
         const target = { server, name: primitive };
         const details = { kind: "exposure", ...body };
         const change = { tenant, kind: "exposure", key, value, type: CHANGED, target, details } as const;
@@ -88,7 +93,13 @@ export function switchOperations(parts: AccessOperationParts): readonly Operatio
         const own = entriesOf(parts, tenant, "setting").filter(({ key }) => key.startsWith(DEFAULT_KEY));
         const body = own.map((entry) => {
           const { server, policy: named } = readDefault(entry);
-          return { server, policy: named, updatedAt: isoTime(entry.updatedAt), updatedBy: entry.updatedBy };
+          return {
+            server,
+            policy: named,
+            setBy: setByOf(entry),
+            updatedAt: isoTime(entry.updatedAt),
+            updatedBy: entry.updatedBy,
+          };
         });
         return { body, etag: etag() };
       },
@@ -102,15 +113,24 @@ export function switchOperations(parts: AccessOperationParts): readonly Operatio
       input: schemaOf(z.strictObject({ orgId, body: setting })),
       output: schemaOf(z.object({ server: z.string(), policy: z.enum(DEFAULT_POLICIES).nullable() })),
       run: async ({ orgId: tenant, body }, context) => {
-        const key = `${DEFAULT_KEY}${keyOf([body.server])}`;
-        const value: StoredDefault | undefined =
-          body.policy === null ? undefined : { server: body.server, policy: body.policy };
         requireTenant(context.principal, tenant);
-        const isGone = value === undefined && !(await isThere(parts, { tenant, kind: "setting", key }));
-        if (isGone) return { body, etag: etag() };
+        const { server, policy: named } = body;
+        const said: StoredDefault = { server, policy: named ?? "opt-in" };
+        const { key, value } = spokenBy(context.principal, tenant, [server], said);
         const details = { kind: "default", ...body };
-        const change = { tenant, kind: "setting", key, value, type: CHANGED, details } as const;
-        return { body, etag: (await edit(parts, context, change)).etag };
+        const change = { tenant, kind: "setting", type: CHANGED, details } as const;
+        if (named !== null) {
+          const put = await edit(parts, context, { ...change, key: `${DEFAULT_KEY}${key}`, value });
+          return { body, etag: put.etag };
+        }
+        // An operator of the platform takes back its own word first, then the tenant's.
+        for (const one of new Set([key, keyOf([server])])) {
+          const place = `${DEFAULT_KEY}${one}`;
+          if (!(await isThere(parts, { tenant, kind: "setting", key: place }))) continue;
+          const { etag: tag } = await edit(parts, context, { ...change, key: place, value: undefined });
+          return { body, etag: tag };
+        }
+        return { body, etag: etag() };
       },
     }),
   ];

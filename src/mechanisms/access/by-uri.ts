@@ -1,0 +1,82 @@
+/**
+ * Decisions about resources, whose names are URIs: those that can be read in two ways are refused, and what some servers drop
+ * makes no difference.
+ */
+import { type AccessDecision, type Prelude, type Question, stricter } from "./decide.ts";
+import { barest } from "./plain-path.ts";
+import type { AccessPolicy, Rule, TenantPolicy } from "./policy.ts";
+import type { Judged } from "./reach.ts";
+import { hasKnownScheme, hasOpenAddress, withAddressEnd } from "./uri-address.ts";
+
+/** What says that a URI cannot be judged. */
+export const FORM = "uri";
+
+/** It is shown, with the reason: that a text cannot be read in one way tells nothing of what there is. */
+export function unreadable(question: Question, fault: string): Judged {
+  const reason = `"${question.dotted}" cannot be judged, because ${fault}`;
+  const decision: AccessDecision = { effect: "deny", source: FORM, reason, isShown: true, isUnreadable: true };
+  const prelude: Prelude = { steps: [], denied: decision, allowed: undefined, own: undefined, fallback: decision };
+  return { question, prelude, decision, unconditional: [], conditional: [], isVisible: true, isFaulty: false };
+}
+
+export type PolicyQuestion = { readonly policy: AccessPolicy; readonly question: Question };
+/** A policy and a question to it, in the barest form. */
+export type Barest = (question: Question) => PolicyQuestion;
+
+/** Patterns are written by people: with escapes or without, the same is meant. So it is with what else servers drop. */
+export function barestOf(policy: AccessPolicy): Barest {
+  const rows = rowsOf(policy);
+  const primitives = [...rows.bindings, ...rows.exposures].map(({ primitive }) => primitive);
+  const patterns = [...primitives, ...[...policy.scopes, ...policy.rules].map(({ match }) => match)];
+  const bare = patterns.every((one) => barest(one) === one) ? policy : withPatterns(policy, barest);
+  const ended = patterns.some(hasOpenAddress) ? withPatterns(bare, withAddressEnd) : undefined;
+  return (question) => {
+    const { name, dotted } = question;
+    const isEnded = ended !== undefined && hasKnownScheme(name);
+    const form = isEnded ? withAddressEnd(barest(name)) : barest(name);
+    const asked = { ...question, name: form, dotted: dotted.slice(0, dotted.length - name.length) + form };
+    return { policy: isEnded ? ended : bare, question: form === name ? question : asked };
+  };
+}
+
+function withPatterns(policy: AccessPolicy, formOf: (pattern: string) => string): AccessPolicy {
+  const rewritten = <Rows extends TenantPolicy>({ bindings, exposures, ...rest }: Rows) => ({
+    ...rest,
+    bindings: bindings.map((row) => ({ ...row, primitive: formOf(row.primitive) })),
+    exposures: exposures.map((row) => ({ ...row, primitive: formOf(row.primitive) })),
+  });
+  return {
+    ...policy,
+    ...rewritten(policy),
+    scopes: policy.scopes.map((row) => ({ ...row, match: formOf(row.match) })),
+    rules: policy.rules.map((row) => ({ ...row, match: formOf(row.match) })),
+    tenants: new Map([...policy.tenants].map(([id, own]) => [id, rewritten(own)])),
+  };
+}
+
+/** By both spellings of a URI: the stricter counts, rules that close it close it by either, and those that open it by both. */
+export function joined(written: Judged, otherwise: Judged): Judged {
+  const isIn = ({ conditional }: Judged, { id }: Rule) => conditional.some((rule) => rule.id === id);
+  const conditional = [
+    ...written.conditional.filter((rule) => rule.effect !== "allow" || isIn(otherwise, rule)),
+    ...otherwise.conditional.filter((rule) => rule.effect !== "allow" && !isIn(written, rule)),
+  ];
+  const { question } = written;
+  // What is denied before the rules is opened by none of them.
+  const isNoLessDenied = otherwise.prelude.denied === undefined || written.prelude.denied !== undefined;
+  const isStricter = stricter(written.decision, otherwise.decision) === written.decision;
+  if (isNoLessDenied && isStricter) return { ...written, conditional };
+  const reason = otherwise.decision.reason.replace(otherwise.question.dotted, () => question.dotted);
+  return { ...otherwise, question, conditional, decision: { ...otherwise.decision, reason } };
+}
+
+/** The platform's and the tenants' own. */
+export function rowsOf({ tenants, ...platform }: AccessPolicy): TenantPolicy {
+  const all: readonly TenantPolicy[] = [platform, ...tenants.values()];
+  return {
+    grants: all.flatMap(({ grants }) => grants),
+    bindings: all.flatMap(({ bindings }) => bindings),
+    exposures: all.flatMap(({ exposures }) => exposures),
+    defaults: all.flatMap(({ defaults }) => defaults),
+  };
+}
