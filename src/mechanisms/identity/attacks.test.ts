@@ -1,5 +1,5 @@
-import { createHmac } from "node:crypto";
-import { exportSPKI } from "jose";
+import { createHmac, generateKeyPairSync, sign as signBytes } from "node:crypto";
+import { exportSPKI, type JWK } from "jose";
 import { beforeAll, describe, expect, test } from "vitest";
 import { expectTrace } from "../../../tests/kit/attack-trace.ts";
 import type { HttpRequest } from "../../contract/index.ts";
@@ -16,10 +16,13 @@ import {
   sign,
 } from "./fixtures/identity-rig.ts";
 import type { Refusal } from "./refusal.ts";
+import { twinOf } from "./token-twin.ts";
 
 const SECONDS = NOW / 1_000;
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
 const claims = { iss: ISSUER, aud: `${BASE}/mcp`, sub: "ada", exp: SECONDS + 600 };
+
+const small = generateKeyPairSync("rsa", { modulusLength: 1024 });
 
 let key: KeyPair;
 let otherKey: KeyPair;
@@ -77,6 +80,7 @@ const ATTACKS: readonly Attack[] = [
   ["a static token that has expired", "expired", (rig) => bearer(rig.addToken({ expiresAt: NOW }))],
   ["a static token that was revoked", "unknown", (rig) => revokedToken(rig)],
   ["a token of a caller who is blocked", "revoked", (rig) => blockedToken(rig)],
+  ["a static token of all tenants", "claims", (rig) => bearer(rig.addToken({ tenant: "*" }))],
   ["alg none", "algorithm", () => bearer(`${encode({ alg: "none" })}.${encode(claims)}.`)],
   ["alg None", "algorithm", () => bearer(`${encode({ alg: "None" })}.${encode(claims)}.AA`)],
   ["no alg", "algorithm", () => bearer(`${encode({ kid: "one" })}.${encode(claims)}.AA`)],
@@ -133,9 +137,47 @@ const ATTACKS: readonly Attack[] = [
     "malformed",
     async () => bearer(await changed((parts) => [...parts, "AA", "AA"])),
   ],
+  ["padding behind the signature", "malformed", async () => bearer(`${await sign(key)}==`)],
+  [
+    "padding behind the header",
+    "malformed",
+    async () => bearer(await changed(([h = "", ...more]) => [`${h}=`, ...more])),
+  ],
+  ["unused bits of the last character set", "malformed", async () => bearer(respelled(await sign(key)))],
+  ["unused bits set in a signature of a curve", "malformed", async () => bearer(respelled(await sign(ecKey)))],
+  ["the other alphabet of base64", "malformed", async () => bearer(await withOtherAlphabet())],
+  ["a signature of a key that is too small", "key", async () => bearer(await signWithSmallKey())],
+  ["an audience that is an object", "claims", async () => bearer(await sign(key, { aud: {} }))],
+  ["an audience that is a number", "claims", async () => bearer(await sign(key, { aud: 1 }))],
+  ["an audience of objects", "claims", async () => bearer(await sign(key, { aud: [{}] }))],
+  ["an audience that is null", "claims", async () => bearer(await sign(key, { aud: null }))],
+  ["an end beyond all time", "claims", async () => bearer(await sign(key, { exp: 1e300 }))],
+  ["an end that is a text", "claims", async () => bearer(await sign(key, { exp: String(SECONDS + 600) }))],
+  ["a subject that is an object", "claims", async () => bearer(await sign(key, { sub: { name: "ada" } }))],
+  ["the name of the local user", "claims", async () => bearer(await sign(key, { sub: "local", azp: "local" }))],
   ["a header that is no object", "malformed", () => bearer(`${encode("RS256")}.${encode(claims)}.AA`)],
   ["a payload that is no object", "malformed", () => bearer(`${encode({ alg: "RS256" })}.${encode([1])}.AA`)],
 ];
+
+/** The same bytes with another last character. */
+function respelled(token: string): string {
+  const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+  return token.slice(0, -1) + alphabet[alphabet.indexOf(token.at(-1) ?? "") + 1];
+}
+
+async function withOtherAlphabet(): Promise<string> {
+  for (let number = 0; ; number++) {
+    const token = await sign(key, { number });
+    const [head, payload, signature = ""] = token.split(".");
+    if (/[-_]/.test(signature)) return `${head}.${payload}.${signature.replaceAll("-", "+").replaceAll("_", "/")}`;
+  }
+}
+
+/** As whoever runs an old issuer would: libraries of today refuse to. */
+async function signWithSmallKey(): Promise<string> {
+  const text = `${encode({ alg: "RS256", kid: "small" })}.${encode(claims)}`;
+  return `${text}.${signBytes("sha256", Buffer.from(text), small.privateKey).toString("base64url")}`;
+}
 
 function swapCase(token: string): string {
   return (
@@ -172,7 +214,7 @@ async function withHeader(header: object): Promise<HttpRequest> {
 
 function makeRig(): IdentityRig {
   const rig = new IdentityRig();
-  rig.publish(ISSUER, key.jwk, ecKey.jwk);
+  rig.publish(ISSUER, key.jwk, ecKey.jwk, { ...small.publicKey.export({ format: "jwk" }), kid: "small" } as JWK);
   rig.publish(OTHER_ISSUER, otherKey.jwk);
   return rig;
 }
@@ -184,6 +226,15 @@ describe("an attack on identity", () => {
     expect((await rig.who(bearer(await sign(ecKey)))).identity?.user).toBe("ada");
     expect((await rig.who(bearer(await sign(otherKey, { iss: OTHER_ISSUER })))).identity?.user).toBe("ada");
     expect((await rig.who(bearer(rig.addToken()))).identity?.user).toBe("ada");
+  });
+
+  test("by a revoked token in the other spelling of its signature is known for the same token", async () => {
+    const rig = makeRig();
+    const token = await sign(ecKey);
+    const twin = twinOf(token, "ES256") ?? "";
+    const [one, other] = [await rig.who(bearer(token)), await rig.who(bearer(twin))];
+    expect(one.identity?.twinHash).toBe(other.identity?.tokenHash);
+    expect(other.identity?.twinHash).toBe(one.identity?.tokenHash);
   });
 
   test.each(ATTACKS)("with %s is refused (%s) and noted, twice in a row [AP-182]", async (_name, reason, make) => {

@@ -56,6 +56,7 @@ describe("a client certificate", () => {
     ["is not trusted", { isTrusted: false }, "subject.CN"],
     ["has two names", { subject: { CN: ["ada", "root"] } }, "subject.CN"],
     ["has no name", { subject: {} }, "subject.CN"],
+    ["has the name of the local user", { subject: { CN: "local" } }, "subject.CN"],
     ["has an empty name", { subject: { CN: "" } }, "subject.CN"],
     ["has two alternative names", { alternativeNames: "URI:a, URI:b" }, "san.uri"],
     ["hides a name in another", { alternativeNames: 'DNS:"x, URI:root"' }, "san.uri"],

@@ -1,5 +1,5 @@
 /** Who shows a certificate: one name of it, at one place, is the user. */
-import { DEFAULT_TENANT, type HttpPeer, type Principal, type Role } from "../../contract/index.ts";
+import { DEFAULT_TENANT, type HttpPeer, isLocalUser, type Principal, type Role } from "../../contract/index.ts";
 import { refuse } from "./refusal.ts";
 
 /** Where in a certificate the user stands. */
@@ -35,6 +35,7 @@ export function principalOfCertificate(certificate: Certificate, config: Certifi
   // Two names could be two users, and which of them is meant would be for whoever made the certificate to choose.
   if (names.length !== 1 || user === "" || user.length > MAX_NAME) throw refuse("certificate");
   const { tenant, scopes, role } = config;
+  if (isLocalUser({ tenant, user })) throw refuse("certificate");
   const place = tenant === DEFAULT_TENANT ? "" : `${encodeURIComponent(tenant)}/`;
   return {
     id: `certificate:${place}${encodeURIComponent(user)}/${fingerprint.slice(0, 16)}`,

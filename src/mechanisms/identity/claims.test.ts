@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { sourceOf } from "../../contract/index.ts";
 import { type ClaimNames, type Claims, principalOfClaims } from "./claims.ts";
 
 const NAMES: ClaimNames = { user: "sub", groups: "groups", scopes: "scope" };
@@ -38,11 +39,30 @@ describe("principalOfClaims", () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
+  test("is of its issuer, whatever it calls its subjects and clients", () => {
+    const sources = [
+      read({}),
+      read({ sub: "a:b:c", azp: "d:e" }),
+      read({ tid: "acme:x" }, { tenant: "tid" }),
+      read({ sub: ":" }, {}, "https://login.example/"),
+    ].map(sourceOf);
+    expect(new Set(sources)).toEqual(new Set(["oidc:login.example"]));
+    expect(sourceOf(read({ sub: "x" }, {}, "https://login.example:8443/a:b"))).toBe("oidc:login.example:8443/a:b");
+  });
+
   test.each<[string, Claims, Partial<ClaimNames>]>([
     ["no tenant where it is mapped", {}, { tenant: "tid" }],
     ["the platform's tenant where it is mapped", { tid: "default" }, { tenant: "tid" }],
     ["all tenants", { tid: "*" }, { tenant: "tid" }],
+    ["a pattern of tenants", { tid: "ac*" }, { tenant: "tid" }],
+    ["the platform's tenant in other letters", { tid: "DEFAULT" }, { tenant: "tid" }],
+    ["a tenant with a sign that is not seen", { tid: "acme\u200b" }, { tenant: "tid" }],
+    ["a tenant that is a list", { tid: ["acme"] }, { tenant: "tid" }],
+    ["the name of the local user", { sub: "local" }, {}],
     ["an address that was not shown to be theirs", { email: "a@b", email_verified: false }, { user: "email" }],
+    ["one of which a text says that", { email: "a@b", email_verified: "false" }, { user: "email" }],
+    ["one of which a number says that", { email: "a@b", email_verified: 0 }, { user: "email" }],
+    ["one of which nothing is known", { email: "a@b", email_verified: null }, { user: "email" }],
     ["a user that is no text", { name: { first: "a" } }, { user: "name" }],
     ["more groups than anybody has", { groups: Array.from({ length: 201 }, String) }, {}],
   ])("refuses %s", (_what, claims, names) => {

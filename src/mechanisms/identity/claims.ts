@@ -1,5 +1,5 @@
 /** What the claims of a verified token say about its bearer. */
-import { DEFAULT_TENANT, type Principal, ROLES, type Role } from "../../contract/index.ts";
+import { DEFAULT_TENANT, isLocalUser, isTenantName, type Principal, ROLES, type Role } from "../../contract/index.ts";
 import { refuse } from "./refusal.ts";
 
 export type Claims = Readonly<Record<string, unknown>>;
@@ -28,8 +28,9 @@ export function principalOfClaims(payload: Claims, source: ClaimSource, expiresA
   const client = textOf(payload.azp) ?? textOf(payload.client_id) ?? "";
   const tenant = claims.tenant === undefined ? source.tenant : tenantOf(claimAt(payload, claims.tenant));
   if (subject === undefined || user === undefined || tenant === undefined) throw refuse("claims");
+  if (isLocalUser({ tenant, user })) throw refuse("claims");
   // An address that nobody has shown to be theirs may be anybody's.
-  if (claims.user === "email" && payload.email_verified === false) throw refuse("claims");
+  if (claims.user === "email" && !isVerified(payload.email_verified)) throw refuse("claims");
   const scopes = textsOf(claimAt(payload, claims.scopes) ?? payload[OTHER_SCOPES], " ");
   const groups = textsOf(claimAt(payload, claims.groups));
   const role = claims.role === undefined ? undefined : roleOf(claimAt(payload, claims.role));
@@ -39,11 +40,21 @@ export function principalOfClaims(payload: Claims, source: ClaimSource, expiresA
   };
 }
 
+/** Some issuers say it as text, and some not at all. */
+function isVerified(said: unknown): boolean {
+  return said === undefined || said === true || said === "true";
+}
+
 /** Parts are escaped, so that no part can be taken for two. */
 function principalId(issuer: string, subject: string, client: string, tenant: string): string {
-  const { host, pathname } = new URL(issuer);
   const place = tenant === DEFAULT_TENANT ? "" : `@${encodeURIComponent(tenant)}`;
-  return `oidc:${host}${pathname.replace(/\/$/, "")}:${encodeURIComponent(subject)}:${encodeURIComponent(client)}${place}`;
+  return `oidc:${issuerPlace(issuer)}:${encodeURIComponent(subject)}:${encodeURIComponent(client)}${place}`;
+}
+
+/** By which an issuer is known in ids. */
+export function issuerPlace(issuer: string): string {
+  const { host, pathname } = new URL(issuer);
+  return `${host}${pathname.replace(/\/$/, "")}`;
 }
 
 /** A claim of that very name, else the way to it: issuers nest (`realm_access.roles`), and name claims with URLs. */
@@ -61,7 +72,7 @@ function claimAt(payload: Claims, name: string): unknown {
 /** Never the platform's own, nor that of all: an issuer says which tenant somebody is of, not that they look after others'. */
 function tenantOf(value: unknown): string | undefined {
   const tenant = textOf(value);
-  return tenant === DEFAULT_TENANT || tenant === "*" ? undefined : tenant;
+  return tenant !== undefined && tenant !== DEFAULT_TENANT && isTenantName(tenant) ? tenant : undefined;
 }
 
 function textOf(value: unknown): string | undefined {

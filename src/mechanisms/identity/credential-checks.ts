@@ -11,7 +11,8 @@ import { AtOnce } from "./at-once.ts";
 import type { JwtVerifier } from "./jwt-verifier.ts";
 import type { Audience, Known, KnownCallers } from "./known-callers.ts";
 import { refuse } from "./refusal.ts";
-import { isStaticToken } from "./static-token.ts";
+import type { Resource } from "./resource.ts";
+import { isStaticToken, tokenHash } from "./static-token.ts";
 import { StaticTokens } from "./static-tokens.ts";
 
 export type CredentialChecksOptions = {
@@ -23,6 +24,7 @@ export type CredentialChecksOptions = {
   /** Unset: tokens of the gateway's own are not accepted. */
   readonly tokens?: TokenRows | undefined;
   readonly issuers?: JwtVerifier | undefined;
+  readonly resource: Pick<Resource, "isForAll">;
   /** Whether somebody may not any more, whatever they can prove. */
   readonly isRevoked: (principal: Principal) => boolean;
 };
@@ -35,6 +37,8 @@ export type CheckedCredential = {
   readonly audience?: Audience;
 };
 
+/** Nobody looks after the gateway with a token that is not for it. */
+const FOR_ENDPOINTS = { isForEndpoints: true, role: undefined } as const;
 /** A message about a revocation may be lost: for so long at most that goes unnoticed. */
 const TOKEN_MS = 5_000;
 const TOKEN_AGAIN_MS = 2_000;
@@ -125,14 +129,17 @@ export class CredentialChecks {
   }
 
   async #checkSigned(hash: string, token: string, isStranger: boolean): Promise<Known> {
-    const { issuers, clock } = this.#options;
+    const { issuers, clock, resource } = this.#options;
     if (!issuers) throw refuse("unknown");
     const before = this.#interruptions;
-    const { principal, issuer, audiences, expiresAt } = await issuers.verify(token, isStranger);
+    const { principal, issuer, audiences, expiresAt, twin } = await issuers.verify(token, isStranger);
     const now = clock.now();
     const until = before === this.#interruptions ? now + SIGNED_MS : now;
     const audience = { named: audiences, whole: issuer.audiences };
-    const bearer = { ...principal, identity: { ...identityOf(principal), tokenHash: hash } };
+    const twinHash = twin === undefined ? {} : { twinHash: tokenHash(twin) };
+    const identity = { ...identityOf(principal), tokenHash: hash, ...twinHash };
+    const isForAll = resource.isForAll(audiences, issuer.audiences);
+    const bearer = { ...principal, identity: isForAll ? identity : { ...identity, ...FOR_ENDPOINTS } };
     return this.#keep({ principal: bearer, hash, expiresAt, audience }, { until, againAt: Number.POSITIVE_INFINITY });
   }
 

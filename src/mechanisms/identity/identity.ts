@@ -58,6 +58,14 @@ export class Identity {
     return known.principal;
   }
 
+  /** Whoever brings this token in a form instead of a header. Rejects as `authenticate` does. */
+  signIn(request: HttpRequest, token: string): Promise<Principal> {
+    return this.#noting(request, async () => {
+      const known = await this.#findByToken(token);
+      return this.#accept(known, request, token);
+    });
+  }
+
   challenge(request: HttpRequest, error: unknown): string {
     return this.#options.resource.challenge(request, GatewayError.from(error));
   }
@@ -127,22 +135,30 @@ export class Identity {
     const known = this.#known.find(hash);
     if (known) return known;
     this.#known.throwRefused(hash);
-    const checked = this.#checks.check(hash, token);
-    const { onProven } = this.#options;
-    if (onProven) void checked.then(({ principal }) => onProven(principal, token)).catch(() => undefined);
-    return checked;
+    return this.#checks.check(hash, token);
   }
 
   /** The credential is good; is it good here? From then on these headers are known, which always come with the same path. */
   #admit(known: Known, request: HttpRequest): Principal {
+    const principal = this.#accept(known, request, bearerOf(request));
+    this.#known.bind(request.headers, known);
+    return principal;
+  }
+
+  /** Only what nothing is left to be said against is heard of. */
+  #accept(known: Known, request: HttpRequest, token: string | undefined): Principal {
+    this.#refuseElsewhere(known, request);
+    if (token !== undefined) this.#options.onProven?.(known.principal, token);
+    return known.principal;
+  }
+
+  /** Throws where a good credential is none for this place. */
+  #refuseElsewhere({ audience, principal }: Known, request: HttpRequest): void {
     const { resource, requiredScopes } = this.#options;
-    const { audience, principal } = known;
     if (audience && !resource.isFor(audience.named, request.url, audience.whole)) throw refuse("audience");
     const { proof, scopes } = identityOf(principal);
     const isShort = proof === "oidc" && requiredScopes.some((scope) => !scopes.includes(scope));
     if (isShort) throw scopesMissing(requiredScopes);
-    this.#known.bind(request.headers, known);
-    return principal;
   }
 
   async #noting(request: HttpRequest, work: () => Principal | Promise<Principal>): Promise<Principal> {

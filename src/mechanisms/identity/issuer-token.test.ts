@@ -29,7 +29,7 @@ describe("a token of an issuer", () => {
 
   test("makes its bearer a principal, another one for each client", async () => {
     const rig = rigOf();
-    const token = await sign(key, { groups: ["dev", 1], scope: "a b", role: "operator" });
+    const token = await sign(key, { aud: BASE, groups: ["dev", 1], scope: "a b", role: "operator" });
     expect(await rig.who(bearer(token))).toMatchObject({
       id: "oidc:login.example:ada:agent",
       identity: {
@@ -58,8 +58,19 @@ describe("a token of an issuer", () => {
 
   test("has no role that is none of ours", async () => {
     const rig = rigOf();
-    expect((await rig.who(bearer(await sign(key, { role: "root" })))).identity?.role).toBeUndefined();
-    expect((await rig.who(bearer(await sign(key, { role: ["viewer", "x"] })))).identity?.role).toBe("viewer");
+    const roleOf = async (claims: Record<string, unknown>) =>
+      (await rig.who(bearer(await sign(key, claims)))).identity?.role;
+    expect(await roleOf({ aud: BASE, role: "root" })).toBeUndefined();
+    expect(await roleOf({ aud: BASE, role: ["viewer", "x"] })).toBe("viewer");
+  });
+
+  test("has a role only where it is for the whole gateway", async () => {
+    const rig = rigOf({ audience: ["all-of-it"] });
+    const roleOf = async (aud: unknown) =>
+      (await rig.who(bearer(await sign(key, { aud, role: "admin" })))).identity?.role;
+    for (const aud of [BASE, `${BASE}/`, "all-of-it", [`${BASE}/mcp`, BASE]]) expect(await roleOf(aud)).toBe("admin");
+    for (const aud of [`${BASE}/mcp`, `${BASE}/mcp/`, [`${BASE}/mcp`, `${BASE}/ops/mcp`]])
+      expect(await roleOf(aud)).toBeUndefined();
   });
 
   test.each([
@@ -94,6 +105,21 @@ describe("a token of an issuer", () => {
     const token = await sign(key);
     await rig.who(bearer(token));
     expect(() => rig.identity.authenticate(bearer(token, { url: "/ops/mcp" }))).toThrow("not for this resource");
+  });
+
+  test("that is refused here is not kept to be exchanged in place of a good one", async () => {
+    const proven: string[] = [];
+    const rig = rigOf({ onProven: (_principal, token) => void proven.push(token), requiredScopes: ["use"] });
+    const good = await sign(key, { scope: "use" });
+    const [elsewhere, short] = [await sign(key, { scope: "use", aud: `${BASE}/ops/mcp` }), await sign(key)];
+    await rig.who(bearer(good));
+    for (const token of [elsewhere, short]) {
+      await expect(rig.who(bearer(token))).rejects.toBeDefined();
+      await expect(rig.identity.signIn(bearer(good), token)).rejects.toBeDefined();
+    }
+    expect(proven).toEqual([good]);
+    await rig.who(bearer(elsewhere, { url: "/ops/mcp" }));
+    expect(proven).toEqual([good, elsewhere]);
   });
 
   test("is verified once, and refused when it has expired meanwhile", async () => {

@@ -1,10 +1,11 @@
 /** Checks tokens that issuers have signed. What a token says about itself decides nothing but whose keys are tried. */
 import type { JWTHeaderParameters, JWTPayload } from "jose";
-import type { Principal } from "../../contract/index.ts";
+import { bytesOfBase64Url, GatewayError, type Principal } from "../../contract/index.ts";
 import { AtOnce } from "./at-once.ts";
 import { type ClaimNames, principalOfClaims } from "./claims.ts";
 import type { IssuerKeys } from "./issuer-keys.ts";
 import { type Refusal, refuse } from "./refusal.ts";
+import { twinOf } from "./token-twin.ts";
 
 export type Issuer = {
   readonly url: string;
@@ -22,12 +23,16 @@ export type VerifiedToken = {
   readonly audiences: readonly string[];
   /** In ms of everybody's clock. */
   readonly expiresAt: number;
+  /** The same token as whoever has it can spell it, too. */
+  readonly twin: string | undefined;
 };
 
 /** Never `none`, never one with a shared key. Each fits one type of key only. */
 const ALGORITHMS = ["RS256", "PS256", "ES256", "ES384", "EdDSA", "Ed25519"] as const;
 const LEEWAY_S = 30;
 const MAX_AUDIENCES = 20;
+/** The last moment that has a date. */
+const END_OF_TIME_MS = 8.64e15;
 /** Tokens of one issuer that nobody has shown before: anybody can name it, and it may take long to answer. */
 const MAX_STRANGERS = 1_000;
 const TYPES = new Set(["jwt", "at+jwt", "application/at+jwt"]);
@@ -55,12 +60,12 @@ export class JwtVerifier {
     const known = this.#issuers.get(typeof claimed.iss === "string" ? claimed.iss : "");
     if (!known) throw refuse("issuer");
     const { issuer, strangers } = known;
-    const verified = () => this.#verifyBy(issuer, jose, token, header.kid);
+    const verified = () => this.#verifyBy(issuer, jose, token, header);
     return await (isStranger ? strangers.run(verified) : verified());
   }
 
-  async #verifyBy(issuer: Issuer, jose: Jose, token: string, kid: string | undefined): Promise<VerifiedToken> {
-    const keys = await issuer.keys.keys(kid);
+  async #verifyBy(issuer: Issuer, jose: Jose, token: string, header: JWTHeaderParameters): Promise<VerifiedToken> {
+    const keys = await issuer.keys.keys(header.kid);
     try {
       const { payload } = await jose.jwtVerify(token, jose.createLocalJWKSet(keys), {
         algorithms: [...ALGORITHMS],
@@ -70,15 +75,19 @@ export class JwtVerifier {
         currentDate: new Date(this.#now()),
       });
       const expiresAt = ((payload.exp ?? 0) + LEEWAY_S) * 1_000;
+      if (expiresAt > END_OF_TIME_MS) throw refuse("claims");
       const source = { issuer: issuer.url, tenant: issuer.tenant, claims: issuer.claims };
       return {
         principal: principalOfClaims(payload, source, expiresAt),
         issuer,
         audiences: audiencesOf(payload),
         expiresAt,
+        twin: twinOf(token, header.alg),
       };
     } catch (error) {
-      throw error instanceof jose.errors.JOSEError ? refuse(reasonOf(error, jose.errors), error) : error;
+      if (GatewayError.is(error)) throw error;
+      // What is left are keys that cannot be used as their issuer says: too small, or of numbers that are none.
+      throw refuse(error instanceof jose.errors.JOSEError ? reasonOf(error, jose.errors) : "key", error);
     }
   }
 }
@@ -86,6 +95,8 @@ export class JwtVerifier {
 type Jose = typeof import("jose");
 
 function readUnverified(jose: Jose, token: string): { header: JWTHeaderParameters; claimed: JWTPayload } {
+  // A token is revoked by its text: any other spelling of the same bytes would be another token.
+  if (token.split(".").some((part) => bytesOfBase64Url(part) === undefined)) throw refuse("malformed");
   try {
     const header = jose.decodeProtectedHeader(token) as JWTHeaderParameters;
     return { header, claimed: jose.decodeJwt(token) };
@@ -102,8 +113,9 @@ function checkHeader(header: JWTHeaderParameters): void {
 }
 
 function audiencesOf({ aud }: JWTPayload): readonly string[] {
-  const audiences = typeof aud === "string" ? [aud] : (aud ?? []);
-  if (audiences.length > MAX_AUDIENCES || audiences.some((one) => typeof one !== "string")) throw refuse("claims");
+  const audiences: unknown = typeof aud === "string" ? [aud] : aud;
+  if (!Array.isArray(audiences) || audiences.length > MAX_AUDIENCES || audiences.some((one) => typeof one !== "string"))
+    throw refuse("claims");
   return audiences;
 }
 

@@ -17,7 +17,10 @@ export const REFUSALS = {
   audience: { message: "The token is not for this resource.", error: "invalid_token" },
   algorithm: { message: "The token is signed in a way that is not accepted.", error: "invalid_token" },
   header: { message: "The token brings its own key, or demands what is not understood.", error: "invalid_token" },
-  key: { message: "The token is signed with a key that its issuer does not publish.", error: "invalid_token" },
+  key: {
+    message: "The token is signed with a key that its issuer does not publish, or that is too weak.",
+    error: "invalid_token",
+  },
   signature: { message: "The signature of the token is wrong.", error: "invalid_token" },
   claims: {
     message: "The token does not say who it is for, or says it in a way that is not accepted.",

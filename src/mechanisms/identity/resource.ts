@@ -46,6 +46,11 @@ export class Resource {
     return audiences.some((audience) => whole.includes(audience) || meant.includes(withoutSlash(audience)));
   }
 
+  /** Whether such a token is for the whole gateway. */
+  isForAll(audiences: readonly string[], whole: readonly string[]): boolean {
+    return this.isFor(audiences, "", whole);
+  }
+
   /** RFC 9728. `path`: what stands behind the well-known one. */
   metadata(request: Addressed, path: string): object {
     const { issuers, scopes } = this.#config;

@@ -1,6 +1,6 @@
 /** Tokens that this gateway gives out itself: random, shown once, kept as a hash. */
 import { hash, randomBytes, timingSafeEqual } from "node:crypto";
-import type { Principal, TokenRow } from "../../contract/index.ts";
+import { makersOf, namedByOf, type Principal, type TokenRow } from "../../contract/index.ts";
 
 const PREFIX = "isth_";
 const TOKEN_BYTES = 32;
@@ -32,7 +32,8 @@ export function isSameHash(one: string, other: string): boolean {
 
 /** Each token is a principal of its own: what one of them began, another of the same user does not see. */
 export function principalOfToken(row: TokenRow): Principal {
-  const { tenant, user, groups, scopes, role, expiresAt } = row;
+  const { tenant, user, groups, scopes, role, makerNames, expiresAt } = row;
+  const makers = makersOf(row);
   return {
     id: `token:${tenant}/${user}/${row.id}`,
     identity: {
@@ -44,6 +45,9 @@ export function principalOfToken(row: TokenRow): Principal {
       role,
       proof: "token",
       tokenHash: row.hash,
+      ...(makers.length > 0 && { makers }),
+      ...(namedByOf(row) === "tenant" && { namedBy: "tenant" as const }),
+      ...(makerNames.length > 0 && { makerNames }),
       ...(expiresAt !== undefined && { expiresAt }),
     },
   };

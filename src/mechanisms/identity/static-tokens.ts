@@ -1,5 +1,5 @@
 /** Looks up the tokens that this gateway has given out. */
-import type { Log, Principal, TokenRows } from "../../contract/index.ts";
+import { isTenantName, type Log, type Principal, type TokenRows } from "../../contract/index.ts";
 import { refuse } from "./refusal.ts";
 import { isSameHash, principalOfToken } from "./static-token.ts";
 
@@ -25,6 +25,8 @@ export class StaticTokens {
     const { rows, now } = this.#options;
     const row = await rows.find(hash);
     if (!row || !isSameHash(row.hash, hash)) throw refuse("unknown");
+    // Somebody may have made it when such a name could still be given.
+    if (!isTenantName(row.tenant)) throw refuse("claims");
     if (row.expiresAt !== undefined && row.expiresAt <= now()) throw refuse("expired");
     if (now() - (row.lastUsedAt ?? 0) > COARSE_MS) this.#touch(hash);
     return principalOfToken(row);

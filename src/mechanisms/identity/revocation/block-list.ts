@@ -3,21 +3,22 @@
  * something has changed, and every few seconds, because that word may be lost. While the tables do not answer, what was
  * known last goes on to hold.
  */
-import {
-  type AuditEvent,
-  type AuditTrail,
-  type Block,
-  type BlockChange,
-  type BlockRows,
-  type Blocks,
-  type Channel,
-  GatewayError,
-  type Log,
-  type Principal,
-  type Timer,
-  type Timers,
+import type {
+  AuditEvent,
+  AuditTrail,
+  Block,
+  BlockChange,
+  BlockRows,
+  Blocks,
+  Channel,
+  Log,
+  Principal,
+  Timer,
+  Timers,
 } from "../../../contract/index.ts";
 import { BlockIndex } from "./block-index.ts";
+import { BlockRoom, MOST_BLOCKS } from "./block-room.ts";
+import { isPlatformsBlock } from "./make-block.ts";
 
 export type BlockListOptions = {
   readonly timers: Timers;
@@ -37,14 +38,12 @@ export type BlockListOptions = {
 /** A process that hears nothing knows of a block after this time, and the time of one look. */
 const LOOK_MS = 2_000;
 const TOPIC = "blocks";
-/** More than that are no list any more: then a new one is refused, and those that are there hold. */
-const MAX_BLOCKS = 100_000;
 const EXPIRE_EVERY = 1_800;
 
 export class BlockList implements Blocks {
   readonly #options: BlockListOptions;
-  #blocks = new Map<string, Block>();
-  #index = new BlockIndex([]);
+  readonly #index = new BlockIndex();
+  readonly #room = new BlockRoom();
   #known = -1;
   #looking: Promise<void> | undefined;
   #isWanted = false;
@@ -62,7 +61,7 @@ export class BlockList implements Blocks {
   async open(): Promise<void> {
     const { rows, channel } = this.#options;
     if (!rows) return;
-    this.#take(await rows.load(this.#options.now(), MAX_BLOCKS), false);
+    this.#take(await rows.load(this.#options.now(), MOST_BLOCKS), false);
     this.#lookLater();
     // A process that cannot hear looks all the same.
     const stop = await channel?.subscribe(TOPIC, () => void this.#look()).catch(() => undefined);
@@ -104,6 +103,11 @@ export class BlockList implements Blocks {
     return this.isBlocked(principal, "", "", "");
   }
 
+  /** By a block that is about this caller in particular, and that no tenant's operator may remove. */
+  isHeldByPlatform(principal: Principal): boolean {
+    return this.of(principal).some((block) => block.subject !== "everybody" && isPlatformsBlock(block));
+  }
+
   isUpstreamRevoked(hash: string): boolean {
     const now = this.#options.now();
     return this.#index.upstream(hash).some(({ until }) => until > now);
@@ -112,52 +116,52 @@ export class BlockList implements Blocks {
   /** Those that are not over, oldest first. */
   list(): Block[] {
     const now = this.#options.now();
-    return [...this.#blocks.values()].filter(({ until }) => until > now);
+    return [...this.#index.values()].filter(({ until }) => until > now);
   }
 
   find(id: string): Block | undefined {
-    const block = this.#blocks.get(id);
+    const block = this.#index.get(id);
     return block && block.until > this.#options.now() ? block : undefined;
   }
 
-  /** Resolves when it is on record and holds here; elsewhere it does within a second, or at the next look. */
+  /**
+   * Resolves when it is on record and holds here; elsewhere it does within a second, or at the next look. Rejects with
+   * OVERLOADED where its tenant has too many; those that are there hold.
+   */
   async put(block: Block, event: AuditEvent): Promise<void> {
-    if (this.#blocks.size >= MAX_BLOCKS && !this.#blocks.has(block.id)) {
-      throw new GatewayError("OVERLOADED", { message: `There are ${MAX_BLOCKS} blocks; remove some.` });
-    }
-    await this.#change({ table: "blocks", type: "put", block }, event);
+    const put = { table: "blocks", type: "put", block } as const;
+    const leaving = this.#room.madeBy(block, this.#options.now());
+    if (leaving && (await this.#change([put, { table: "blocks", type: "remove", id: leaving.id }], event))) return;
+    // It has left the tables already.
+    if (leaving) this.#update([], [leaving.id], false);
+    await this.#change([put], event);
   }
 
   /** False: there is none of that id. */
   async remove(id: string, event: AuditEvent): Promise<boolean> {
-    return this.#blocks.has(id) && (await this.#change({ table: "blocks", type: "remove", id }, event));
+    return this.#index.get(id) !== undefined && (await this.#change([{ table: "blocks", type: "remove", id }], event));
   }
 
-  async #change(change: BlockChange, event: AuditEvent): Promise<boolean> {
+  async #change(changes: readonly BlockChange[], event: AuditEvent): Promise<boolean> {
     const { rows, channel, trail } = this.#options;
-    const isWritten = await trail().commit(event, [change]);
+    const isWritten = await trail().commit(event, changes);
     if (!isWritten) return false;
     // At once, also where the tables cannot be read now: what was just written holds.
-    this.#apply(change);
+    const put = changes.flatMap((change) => (change.type === "put" ? [change.block] : []));
+    const gone = changes.flatMap((change) => (change.type === "remove" ? [change.id] : []));
+    this.#update(put, gone, true);
     channel?.publish(TOPIC, "");
-    if (rows) await this.#lookAfterOwn(rows);
+    if (rows) await this.#lookAfterOwn(rows, changes.length);
     return true;
   }
 
   /** What was just written is known here: only where others wrote, too, is there anything to read. */
-  async #lookAfterOwn(rows: BlockRows): Promise<void> {
+  async #lookAfterOwn(rows: BlockRows, written: number): Promise<void> {
     // A look that is under way may have read before it was written: another one comes after it.
     if (this.#looking !== undefined) return await this.#look();
     const version = await rows.version().catch(() => undefined);
-    if (version === this.#known + 1) this.#known = version;
+    if (version === this.#known + written) this.#known = version;
     else await this.#look();
-  }
-
-  #apply(change: BlockChange): void {
-    const blocks = new Map(this.#blocks);
-    if (change.type === "put") blocks.set(change.block.id, change.block);
-    else blocks.delete(change.id);
-    this.#swap(blocks, true);
   }
 
   /** One at a time; whoever asks meanwhile gets another one after it. */
@@ -170,16 +174,35 @@ export class BlockList implements Blocks {
   }
 
   async #lookUntilDone(): Promise<void> {
-    const { rows, now, log } = this.#options;
+    const { rows, log } = this.#options;
     while (rows && this.#isWanted && !this.#isClosed) {
       this.#isWanted = false;
       try {
-        if (++this.#looks % EXPIRE_EVERY === 0) await rows.expire(now());
-        if ((await rows.version()) !== this.#known) this.#take(await rows.load(now(), MAX_BLOCKS), true);
+        if (++this.#looks % EXPIRE_EVERY === 0) await this.#forgetOver(rows);
+        if ((await rows.version()) !== this.#known) await this.#catchUp(rows);
       } catch (cause) {
         log.debug("block list could not be read", { cause });
       }
     }
+  }
+
+  async #forgetOver(rows: BlockRows): Promise<void> {
+    const now = this.#options.now();
+    await rows.expire(now);
+    const over = [...this.#index.values()].filter(({ until }) => until <= now);
+    if (over.length > 0)
+      this.#update(
+        [],
+        over.map(({ id }) => id),
+        false,
+      );
+  }
+
+  async #catchUp(rows: BlockRows): Promise<void> {
+    const changed = await rows.changes(this.#known);
+    if (!changed) return this.#take(await rows.load(this.#options.now(), MOST_BLOCKS), true);
+    this.#known = changed.version;
+    this.#update(changed.blocks, changed.gone, true);
   }
 
   #lookLater(): void {
@@ -191,18 +214,20 @@ export class BlockList implements Blocks {
 
   #take({ version, blocks }: { readonly version: number; readonly blocks: readonly Block[] }, isNews: boolean): void {
     this.#known = version;
-    this.#swap(new Map(blocks.map((block) => [block.id, block])), isNews);
+    const there = new Set(blocks.map(({ id }) => id));
+    const gone = [...this.#index.values()].map(({ id }) => id).filter((id) => !there.has(id));
+    this.#update(blocks, gone, isNews);
   }
 
-  #swap(blocks: Map<string, Block>, isNews: boolean): void {
-    const before = this.#blocks;
-    this.#blocks = blocks;
-    this.#index = new BlockIndex([...blocks.values()]);
+  #update(put: readonly Block[], gone: readonly string[], isNews: boolean): void {
+    // Put again: somebody may have come back since the first one was over.
+    const fresh = put.filter(({ id, createdAt }) => this.#index.get(id)?.createdAt !== createdAt);
+    for (const part of [this.#index, this.#room]) {
+      for (const id of gone) part.remove(id);
+      for (const block of put) part.put(block);
+    }
     this.version++;
     this.#options.onChange();
-    if (!isNews) return;
-    // Put again: somebody may have come back since the first one was over.
-    const fresh = [...blocks.values()].filter((block) => before.get(block.id)?.createdAt !== block.createdAt);
-    if (fresh.length > 0) this.#options.onBlocked(fresh);
+    if (isNews && fresh.length > 0) this.#options.onBlocked(fresh);
   }
 }

@@ -7,7 +7,14 @@ export const LEAST_LIFE_MS = 24 * 3_600_000;
 export const LONGEST_LIFE_MS = 10 * 365 * 24 * 3_600_000;
 
 export type BlockOrder = Pick<Block, "subject" | "key" | "reason"> &
-  Partial<Pick<Block, "tenant" | "server" | "protocol" | "primitive">> & { readonly until?: number | undefined };
+  Partial<Pick<Block, "tenant" | "server" | "protocol" | "primitive">> & {
+    readonly until?: number | undefined;
+    /** Unset: an operator of the tenant that it is about. */
+    readonly source?: BlockSource | undefined;
+  };
+
+/** The platform says it about a tenant: that one can neither take its place nor remove it. Or a token was taken back. */
+export type BlockSource = "platform" | "token";
 
 /** `until` unset: nobody knows when what it is about ends, so it lives as long as a block can. */
 export function makeBlock(order: BlockOrder, by: string, now: number): Block {
@@ -15,7 +22,7 @@ export function makeBlock(order: BlockOrder, by: string, now: number): Block {
   const longest = now + LONGEST_LIFE_MS;
   const same = { subject, key, tenant, server, protocol, primitive };
   return {
-    id: idOf(same),
+    id: idOf(same, order.source),
     ...same,
     reason,
     createdAt: now,
@@ -24,11 +31,29 @@ export function makeBlock(order: BlockOrder, by: string, now: number): Block {
   };
 }
 
-function idOf(same: Readonly<Record<string, string>>): string {
+/** Whose word a block is stands in its id, so that two about the same are there beside each other. */
+export function sourceOf({ id, subject, key, tenant, server, protocol, primitive }: Block): BlockSource | undefined {
+  const same = { subject, key, tenant, server, protocol, primitive };
+  return SOURCES.find((source) => id === idOf(same, source));
+}
+
+/** No tenant's operator may remove it. Asked for calls, and what tells it is a digest: each block is looked at once. */
+export function isPlatformsBlock(block: Block): boolean {
+  const known = PLATFORMS.get(block);
+  if (known !== undefined) return known;
+  const isPlatforms = block.tenant === "" || sourceOf(block) === "platform";
+  PLATFORMS.set(block, isPlatforms);
+  return isPlatforms;
+}
+
+const PLATFORMS = new WeakMap<Block, boolean>();
+
+function idOf(same: Readonly<Record<string, string>>, source: BlockSource | undefined): string {
   return createHash("sha256")
-    .update(JSON.stringify(Object.values(same)))
+    .update(JSON.stringify([...Object.values(same), ...(source ? [source] : [])]))
     .digest("base64url")
     .slice(0, ID_LENGTH);
 }
 
+const SOURCES = ["platform", "token"] as const;
 const ID_LENGTH = 22;

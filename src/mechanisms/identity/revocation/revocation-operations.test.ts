@@ -1,6 +1,6 @@
 import { generateKeyPairSync, sign } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import type { TokenRow } from "../../../contract/index.ts";
+import type { Principal, TokenRow } from "../../../contract/index.ts";
 import { createMemorySharedState } from "../../../stores/memory/index.ts";
 import { caller, NOW, SharedBlocks } from "./fixtures/shared-blocks.ts";
 import { type HeardWords, ownWords, sharedWords } from "./heard-words.ts";
@@ -13,27 +13,33 @@ const FEED = { id: "hub", keys: [KEYS.publicKey], tenants: ["default"] };
 const HASH = "a".repeat(64);
 
 /** What one process of the gateway does with a request. */
-async function process(shared: SharedBlocks, heard: HeardWords, expiresAt?: number, tenant = "default") {
+async function process(shared: SharedBlocks, heard: HeardWords, about: Partial<TokenRow> = {}) {
   const blocks = await shared.process();
   const now = () => shared.now;
-  const row: Partial<TokenRow> = { hash: HASH, tenant, expiresAt };
+  const row: Partial<TokenRow> = { hash: HASH, tenant: "default", makers: [], makerNames: [], ...about };
   const operations = revocationOperations({
     blocks,
     now,
     signed: new SignedRevocations(now, heard),
     feeds: () => [FEED],
     trail: () => ({ note: () => undefined, commit: async () => true }),
-    tokens: { find: async (hash) => (hash === row.hash ? (row as TokenRow) : undefined) },
+    tokens: {
+      find: async (hash) => (hash === row.hash ? (row as TokenRow) : undefined),
+      async list() {
+        if (shared.rows.isAway) throw new Error("away");
+        return [row as TokenRow];
+      },
+    },
   });
-  const run = async (id: string, input: object) => {
+  const run = async (id: string, input: object, principal = caller("ops")) => {
     const found = operations.find((one) => one.id === id);
-    return await found?.run(input as never, { principal: caller("ops") });
+    return await found?.run(input as never, { principal });
   };
   return {
     blocks,
-    revoke: (body: object) => run("revocations.add", { body: { reason: "", ...body } }),
+    revoke: (body: object, by?: Principal) => run("revocations.add", { body: { reason: "", ...body } }, by),
     take: (jws: string) => run("revocations.addSigned", { body: { jws } }),
-    unblock: (hash: string) => run("blocks.remove", { orgId: "default", hash }),
+    unblock: (hash: string, orgId = "default", by?: Principal) => run("blocks.remove", { orgId, hash }, by),
   };
 }
 
@@ -75,32 +81,104 @@ describe("a signed revocation", () => {
   });
 });
 
-describe("a block of a token", () => {
-  const DAYS = 3 * LEAST_LIFE_MS;
-  const untilOf = async (expiresAt: number | undefined, tenant?: string, body: object = {}) => {
+describe("a block that the platform has set in a tenant", () => {
+  test("is neither removed nor replaced by the tenant's operators, who remove their own", async () => {
+    const shared = new SharedBlocks();
+    const one = await process(
+      shared,
+      ownWords(() => shared.now),
+    );
+    const acme = caller("boss", { tenant: "acme" });
+    const eve = caller("app", { user: "eve", tenant: "acme" });
+    await one.revoke({ type: "user", id: "eve", tenant: "acme" });
+    await expect(one.unblock("eve", "acme", acme)).rejects.toMatchObject({ code: "NOT_ALLOWED" });
+    await one.revoke({ type: "user", id: "eve" }, acme);
+    await one.unblock("eve", "acme", acme);
+    expect(one.blocks.isRevoked(eve)).toBeDefined();
+    await one.unblock("eve", "acme");
+    expect(one.blocks.isRevoked(eve)).toBeUndefined();
+  });
+});
+
+describe("a block about somebody who made tokens", () => {
+  const boss = { id: "token:acme/boss/1", user: "boss", client: "boss-app", groups: [], scopes: [] };
+  const told = async (about: Partial<TokenRow>, body: object, by?: Principal) => {
+    const one = await process(
+      new SharedBlocks(),
+      ownWords(() => NOW),
+      { tenant: "acme", user: "zoe", client: "", makerNames: [boss], ...about },
+    );
+    const answer = await one.revoke(body, by);
+    return (answer?.body as { tokensMade?: number } | undefined)?.tokensMade;
+  };
+  const blocked = { type: "user", id: "boss", tenant: "acme" };
+
+  test.each<[string, number | undefined, Partial<TokenRow>, object, Principal?]>([
+    ["it is about their maker", 1, {}, blocked],
+    ["it is about their maker, in part", 1, {}, { ...blocked, server: "pay" }],
+    ["it is about their maker, in all tenants", 1, {}, { ...blocked, tenant: "*" }],
+    ["it is about whoever has them", 0, { user: "boss" }, blocked],
+    ["it is about somebody else", 0, {}, { ...blocked, id: "chief" }],
+    ["the platform says it about its own", undefined, {}, { ...blocked, tenant: "default" }],
+    ["their own tenant says it", undefined, {}, blocked, caller("ops", { tenant: "acme" })],
+    ["it is about everybody", undefined, {}, { type: "everybody", server: "pay", tenant: "acme" }],
+  ])("says for how many more tokens it holds, where %s: %j", async (_when, count, about, body, by) => {
+    expect(await told(about, body, by)).toBe(count);
+  });
+
+  test("holds also where nobody can tell for how many", async () => {
     const shared = new SharedBlocks();
     const one = await process(
       shared,
       ownWords(() => NOW),
-      expiresAt,
-      tenant,
+    );
+    const put = one.blocks.put.bind(one.blocks);
+    one.blocks.put = async (...given) => {
+      await put(...given);
+      shared.rows.isAway = true;
+    };
+    const answer = await one.revoke(blocked);
+    expect(answer).toMatchObject({ status: 201 });
+    expect(answer?.body).not.toHaveProperty("tokensMade");
+  });
+});
+
+describe("a block of a token", () => {
+  const DAYS = 3 * LEAST_LIFE_MS;
+  const untilOf = async (about: Partial<TokenRow>, body: object = {}) => {
+    const shared = new SharedBlocks();
+    const one = await process(
+      shared,
+      ownWords(() => NOW),
+      about,
     );
     await one.revoke({ type: "client", hash: HASH, ...body });
     return (one.blocks.list()[0]?.until ?? 0) - NOW;
   };
 
   test.each([
-    ["the token ends, as its row says", NOW + DAYS, "default", {}, DAYS],
-    ["a day has passed, where the token ends sooner", NOW + 1_000, "default", {}, LEAST_LIFE_MS],
-    ["years have passed, where the token never ends", undefined, "default", {}, LONGEST_LIFE_MS],
-    ["years have passed, where the token is another tenant's", NOW + DAYS, "acme", {}, LONGEST_LIFE_MS],
-    ["years have passed, where it is not known here", NOW + DAYS, "default", { hash: "b".repeat(64) }, LONGEST_LIFE_MS],
-  ])("lives until %s", async (_when, expiresAt, tenant, body, life) => {
-    expect(await untilOf(expiresAt, tenant, body)).toBe(life);
+    ["the token ends, as its row says", { expiresAt: NOW + DAYS }, {}, DAYS],
+    ["a day has passed, where the token ends sooner", { expiresAt: NOW + 1_000 }, {}, LEAST_LIFE_MS],
+    ["years have passed, where the token never ends", {}, {}, LONGEST_LIFE_MS],
+    ["years have passed, where it is another tenant's", { expiresAt: NOW + DAYS, tenant: "acme" }, {}, LONGEST_LIFE_MS],
+    [
+      "years have passed, where it is not known here",
+      { expiresAt: NOW + DAYS },
+      { hash: "b".repeat(64) },
+      LONGEST_LIFE_MS,
+    ],
+    [
+      "years have passed, where others may have been made with it",
+      { expiresAt: NOW + DAYS, tenant: "acme", role: "admin" },
+      { tenant: "acme" },
+      LONGEST_LIFE_MS,
+    ],
+  ] as const)("lives until %s", async (_when, about, body, life) => {
+    expect(await untilOf(about, body)).toBe(life);
   });
 
   test("lives until the operator says", async () => {
     const until = new Date(NOW + DAYS).toISOString();
-    expect(await untilOf(undefined, "default", { until })).toBe(DAYS);
+    expect(await untilOf({}, { until })).toBe(DAYS);
   });
 });

@@ -10,10 +10,12 @@ import {
   type Operation,
   type Principal,
   type TokenRows,
+  tenantOf,
 } from "../../../contract/index.ts";
 import { operation, schemaOf } from "../../schemas/index.ts";
 import type { BlockList } from "./block-list.ts";
-import { type BlockOrder, makeBlock } from "./make-block.ts";
+import { countMade } from "./count-made.ts";
+import { type BlockOrder, isPlatformsBlock, makeBlock } from "./make-block.ts";
 import { RefusalNotes } from "./refusal-notes.ts";
 import type { RevocationFeed, SignedRevocations } from "./signed-revocation.ts";
 
@@ -24,7 +26,7 @@ export type RevocationParts = {
   readonly now: () => number;
   readonly trail: () => AuditTrail;
   /** Tokens that this gateway has given out: a block of one lives until it ends. */
-  readonly tokens?: Pick<TokenRows, "find"> | undefined;
+  readonly tokens?: Pick<TokenRows, "find" | "list"> | undefined;
 };
 
 const PAGE = 1_000;
@@ -67,13 +69,19 @@ const blockShape = z.object({
   createdBy: z.string(),
   until: z.string(),
 });
+const tokensMade = z
+  .number()
+  .optional()
+  .describe(
+    "Of what the platform says in other tenants: for how many more tokens it holds, which those that it is about have made or rotated.",
+  );
 
 export function revocationOperations(parts: RevocationParts): readonly Operation[] {
   const { blocks, signed, feeds, now, trail, tokens } = parts;
   const add = async (order: BlockOrder, by: Principal["id"], tenant: string) => {
     const block = makeBlock({ ...order, until: order.until ?? (await endOf(order, tokens)) }, by, now());
     await blocks.put(block, eventOf("dev.isthmus.revocation.added", block, by, tenant));
-    return { body: shown(block), status: 201 };
+    return { block, body: shown(block), status: 201 };
   };
   const refusals = new RefusalNotes(trail, now);
   const opened = async (jws: string) => {
@@ -92,13 +100,17 @@ export function revocationOperations(parts: RevocationParts): readonly Operation
       summary: "Revokes a client's or server's token, a user or a principal, everywhere or in a part.",
       role: "operator",
       input: schemaOf(z.strictObject({ body: revocation })),
-      output: schemaOf(blockShape),
-      run: ({ body }, { principal }) => {
+      output: schemaOf(blockShape.extend({ tokensMade })),
+      run: async ({ body }, { principal }) => {
         const own = identityOf(principal).tenant;
         const tenant = body.tenant ?? own;
         if (own !== DEFAULT_TENANT && tenant !== own)
           throw new GatewayError("NOT_ALLOWED", { message: "This is another tenant's." });
-        return add(orderOf(body, tenant), principal.id, own);
+        const isPlatforms = own === DEFAULT_TENANT && tenant !== own && tenant !== "*";
+        const order = { ...orderOf(body, tenant), ...(isPlatforms && { source: "platform" as const }) };
+        const { block, ...answer } = await add(order, principal.id, own);
+        const made = await countMade(tokens, block);
+        return { ...answer, body: { ...answer.body, ...(made !== undefined && { tokensMade: made }) } };
       },
     }),
     operation({
@@ -107,6 +119,7 @@ export function revocationOperations(parts: RevocationParts): readonly Operation
       path: "/api/revocations/signed",
       summary: "Takes a revocation that a configured feed has signed (JWS, EdDSA or ES256).",
       role: "anyone",
+      isOffered: () => feeds().length > 0,
       input: schemaOf(z.strictObject({ body: z.strictObject({ jws: z.string().min(1).max(8_192) }) })),
       output: schemaOf(blockShape),
       run: async ({ body }) => {
@@ -121,7 +134,12 @@ export function revocationOperations(parts: RevocationParts): readonly Operation
           throw new GatewayError("NOT_ALLOWED", { message: "The feed may not speak about this tenant." });
         }
         const of = tenant === "*" ? DEFAULT_TENANT : tenant;
-        const answer = await add(orderOf(read.data, tenant), `feed:${feed.id}`, of);
+        const isPlatforms = tenant !== DEFAULT_TENANT && tenant !== "*";
+        const { block: _block, ...answer } = await add(
+          { ...orderOf(read.data, tenant), ...(isPlatforms && { source: "platform" }) },
+          `feed:${feed.id}`,
+          of,
+        );
         await signed.remember(message);
         return answer;
       },
@@ -160,7 +178,13 @@ export function revocationOperations(parts: RevocationParts): readonly Operation
       role: "operator",
       input: schemaOf(z.strictObject({ orgId: name, hash: name })),
       run: async ({ orgId, hash }, { principal }) => {
-        for (const block of found(blocks, orgId, hash)) {
+        const all = found(blocks, orgId, hash);
+        const own = tenantOf(principal) === undefined ? all : all.filter((block) => !isPlatformsBlock(block));
+        if (own.length === 0)
+          throw new GatewayError("NOT_ALLOWED", {
+            message: "The platform has set this. Only its operators may take it back.",
+          });
+        for (const block of own) {
           await blocks.remove(block.id, eventOf("dev.isthmus.revocation.removed", block, principal.id, orgId));
         }
         return {};
@@ -188,9 +212,10 @@ function orderOf(said: Revocation, tenant: string): BlockOrder {
   };
 }
 
-/** When the token that is meant ends by itself; undefined: nobody here knows. */
+/** When the token that is meant ends by itself; undefined: nobody here knows, or others that were made with it may live longer. */
 async function endOf({ subject, key, tenant }: BlockOrder, tokens: RevocationParts["tokens"]) {
   const row = subject === "client" && HASH.test(key) ? await tokens?.find(key) : undefined;
+  if (row?.role === "admin" && row.tenant !== DEFAULT_TENANT) return undefined;
   return tenant === "" || row?.tenant === tenant ? row?.expiresAt : undefined;
 }
 

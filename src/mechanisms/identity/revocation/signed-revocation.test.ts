@@ -56,6 +56,7 @@ describe("a signed revocation", () => {
     ["it is old", jws({ claims: { iat: NOW / 1000 - 301 } })],
     ["it is from the future", jws({ claims: { iat: NOW / 1000 + 301 } })],
     ["it has no name of its own", jws({ claims: { jti: "" } })],
+    ["its signature has padding", `${jws()}==`],
     ["it is no JWS", "a.b"],
     ["it has four parts", `${jws()}.x`],
     ["it is huge", `${"a".repeat(9_000)}.b.c`],

@@ -1,6 +1,6 @@
 /** Revocations that machines send: a JWS of somebody whom the operator trusts with it, so no other credentials are asked for. */
 import { createHash, type KeyObject, verify } from "node:crypto";
-import { GatewayError } from "../../../contract/index.ts";
+import { bytesOfBase64Url, GatewayError } from "../../../contract/index.ts";
 import type { HeardWords } from "./heard-words.ts";
 
 export type RevocationFeed = {
@@ -80,13 +80,14 @@ function readJws(jws: string): ReadJws | undefined {
   if (more.length > 0 || !header || !claims || header.typ !== TYPE || header.crit !== undefined) return undefined;
   const { alg } = header;
   if (alg !== "EdDSA" && alg !== "ES256") return undefined;
-  const bytes = Buffer.from(signature, "base64url");
+  const bytes = bytesOfBase64Url(signature);
+  if (!bytes) return undefined;
   return { algorithm: alg, signed: Buffer.from(`${head}.${body}`, "ascii"), signature: bytes, claims };
 }
 
 function objectOf(part: string): Readonly<Record<string, unknown>> | undefined {
   try {
-    const value: unknown = JSON.parse(Buffer.from(part, "base64url").toString("utf8"));
+    const value: unknown = JSON.parse(bytesOfBase64Url(part)?.toString("utf8") ?? "");
     return typeof value === "object" && value !== null && !Array.isArray(value)
       ? (value as Record<string, unknown>)
       : undefined;
