@@ -49,7 +49,8 @@ export class Anchors {
 
   /** The types that anybody can prove with. */
   get types(): readonly ProofType[] {
-    return PROOF_TYPES.filter((type) => this.#options.anchors.some((anchor) => anchor.type === type));
+    const usable = this.#options.anchors.filter((anchor) => this.#keyOf(anchor) !== undefined);
+    return PROOF_TYPES.filter((type) => usable.some((anchor) => anchor.type === type));
   }
 
   #keyOf({ key, file }: AnchorConfig): TrustedKey | undefined {

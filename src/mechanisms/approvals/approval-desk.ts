@@ -10,8 +10,8 @@ import {
   type Principal,
 } from "../../contract/index.ts";
 import type { Approvals } from "./approvals.ts";
-import type { Decider } from "./decide.ts";
-import { type GateFacts, shownApproval } from "./gate-object.ts";
+import type { Decider, WordProblem } from "./decide.ts";
+import { confirmUrl, type GateFacts, shownApproval } from "./gate-object.ts";
 import { idIn, isPageOf } from "./page-name.ts";
 
 export type ApprovalDeskOptions = {
@@ -26,7 +26,23 @@ export type Visit = {
   readonly approval: ReturnType<typeof shownApproval>;
   /** What this visitor may decide without a proof, by who they are. */
   readonly may: { readonly approve: boolean; readonly deny: boolean };
+  /** Why they may not approve; undefined: they may. */
+  readonly problem: WordProblem | undefined;
 };
+
+/** Of calls that wait, so many are shown. */
+const MAX_WAITING = 20;
+
+type WaitingCall = {
+  readonly tool: string;
+  /** Who asks: a user, else a principal. */
+  readonly caller: string;
+  /** Of its page. */
+  readonly url: string;
+};
+
+/** `more`: how many wait beside them. */
+type WaitingCalls = { readonly calls: readonly WaitingCall[]; readonly more: number };
 
 /** What somebody says on a page. */
 export type PageOrder = Omit<ConfirmOrder, "id">;
@@ -51,13 +67,23 @@ export class ApprovalDesk {
     const found = await this.#find(name);
     if (found?.state !== "waiting" || approvals.isOver(found)) return undefined;
     if (identityOf(visitorOf(principal, found)).tenant !== found.tenant) return undefined;
-    return {
-      approval: shownApproval(found, await facts()),
-      may: {
-        approve: decider.mayDecide(principal, found, "approve"),
-        deny: decider.mayDecide(principal, found, "deny"),
-      },
-    };
+    const problem = decider.wordProblem(principal, found, "approve");
+    const mayDeny = decider.wordProblem(principal, found, "deny") === undefined;
+    const may = { approve: problem === undefined, deny: mayDeny };
+    return { approval: shownApproval(found, await facts()), may, problem };
+  }
+
+  /** Calls that wait in the tenant of this principal, of each caller the newest first. Rejects with STATE_UNAVAILABLE. */
+  async waiting(principal: Principal): Promise<WaitingCalls> {
+    const { approvals, facts } = this.#options;
+    const { tenant } = identityOf(principal);
+    const page = { tenant, state: "waiting", limit: MAX_WAITING, inTurns: true } as const;
+    const [{ found, total }, gate] = await Promise.all([approvals.list(page), facts()]);
+    const calls = found.flatMap((approval) => {
+      const url = approvals.isOver(approval) ? undefined : confirmUrl(approval, gate);
+      return url === undefined ? [] : [{ tool: approval.tool, caller: approval.user || approval.principal, url }];
+    });
+    return { calls, more: total - found.length };
   }
 
   /**

@@ -17,14 +17,15 @@ type Facts = {
 };
 
 export function approvalEvent(approval: Approval, { type, actor, result, details }: Facts): AuditEvent {
-  const { id, tenant, server, name, tool, digest, reason, evidence, principal } = approval;
+  const { id, tenant, server, name, tool, calledAs, digest, reason, evidence, principal } = approval;
+  const named = { tool, ...(calledAs !== "" && { calledAs }) };
   return {
     type,
     tenant,
     actor,
     target: { server, name },
     result,
-    details: { approval: id, tool, digest, reason, evidence, requester: principal, ...details },
+    details: { approval: id, ...named, digest, reason, evidence, requester: principal, ...details },
   };
 }
 

@@ -7,6 +7,9 @@ import {
   GatewayError,
   identityOf,
   isOpen,
+  type ListedApproval,
+  MAX_LISTED_INPUT,
+  NO_INPUT,
   type Operation,
   type OperationContext,
 } from "../../contract/index.ts";
@@ -16,17 +19,27 @@ import type { Decider } from "./decide.ts";
 import { type GateFacts, shownApproval } from "./gate-object.ts";
 
 const MAX_LISTED = 200;
+/** Of params that are too long for a list, so much is shown. */
+const BEGINNING = 256;
 
 const approvalSchema = z.looseObject({
   confirmation_id: z.string(),
   state: z.enum(APPROVAL_STATES),
+  /** The name that rules have for it: no catalog renames it. */
   tool: z.string(),
+  /** By which the first of its callers called it; unset: by that one. */
+  called_as: z.string().optional(),
   server: z.string(),
   requester: z.strictObject({ principal: z.string(), user: z.string(), tenant: z.string() }),
   /** Unset where it is over: then only their digest is kept. Numbers are as JavaScript reads them. */
   arguments: z.unknown().optional(),
   /** What the digest is of; unset where it is over. */
   arguments_text: z.string().optional(),
+  /** What is sent beside the arguments; unset where nothing is. The digest is then of both: `[arguments_text,also_sent_text]`. */
+  also_sent: z.unknown().optional(),
+  also_sent_text: z.string().optional(),
+  /** Instead of these four where they are long and this stands in a list: the single view has all of it. */
+  long_input: z.strictObject({ beginning: z.string(), characters: z.number() }).optional(),
   args_sha256: z.string(),
   nonce: z.string(),
   gate_aggregator_id: z.string(),
@@ -37,6 +50,8 @@ const approvalSchema = z.looseObject({
   decided_by: z.string(),
   /** The page on which people decide, for whoever is given the link; unset where nobody can open one. */
   confirm_url: z.string().optional(),
+  /** What must be written before anybody can say yes; unset: somebody can. */
+  nobody_can_approve: z.string().optional(),
 });
 
 const idSchema = z.strictObject({ id: z.string().max(64) });
@@ -67,20 +82,34 @@ export function approvalOperations(ports: ApprovalOperationPorts): readonly Oper
       id: "approvals.list",
       method: "GET",
       path: "/api/approvals",
-      summary: "Calls that wait for a yes, and what has become of others, newest first.",
+      summary:
+        "Calls that wait for a yes, and what has become of others, newest first; with state=waiting the callers take turns.",
       role: "operator",
       input: schemaOf(
         z.strictObject({
           state: z.enum(APPROVAL_STATES).optional(),
+          user: z.string().max(256).optional(),
+          principal: z.string().max(1024).optional(),
+          id: z
+            .string()
+            .regex(/^[0-9a-f-]{1,36}$/)
+            .optional()
+            .describe("How it begins."),
           limit: z.coerce.number().int().min(1).max(MAX_LISTED).optional(),
         }),
       ),
-      output: schemaOf(z.strictObject({ approvals: z.array(approvalSchema) })),
-      async run({ state, limit = MAX_LISTED }, { principal }) {
+      output: schemaOf(
+        z.strictObject({
+          approvals: z.array(approvalSchema),
+          total: z.number().describe("How many there are, beside those listed, too."),
+        }),
+      ),
+      async run({ limit = MAX_LISTED, id: idStart, ...wanted }, { principal }) {
         const { tenant } = identityOf(principal);
-        const found = await approvals.list({ tenant, state, limit });
+        const inTurns = wanted.state === "waiting";
+        const { found, total } = await approvals.list({ ...wanted, tenant, idStart, limit, inTurns });
         const shared = await facts();
-        return { body: { approvals: found.map((approval) => listed(approval, shared)) } };
+        return { body: { approvals: found.map((approval) => inList(approval, shared)), total } };
       },
     }),
     operation({
@@ -102,10 +131,19 @@ export function approvalOperations(ports: ApprovalOperationPorts): readonly Oper
   ];
 }
 
+function inList({ beginning, characters, ...approval }: ListedApproval, facts: GateFacts) {
+  if (!isOpen(approval) || characters <= MAX_LISTED_INPUT) return listed({ ...approval, input: beginning }, facts);
+  const long_input = { beginning: beginning.slice(0, BEGINNING).toWellFormed(), characters };
+  return { ...withoutInput(shownApproval({ ...approval, input: NO_INPUT }, facts)), long_input };
+}
+
 function listed(approval: Approval, facts: GateFacts) {
   const shown = shownApproval(approval, facts);
-  if (isOpen(approval)) return shown;
-  const { arguments: _kept, arguments_text: _text, ...rest } = shown;
+  return isOpen(approval) ? shown : withoutInput(shown);
+}
+
+function withoutInput(shown: ReturnType<typeof shownApproval>) {
+  const { arguments: _kept, arguments_text: _text, also_sent: _also, also_sent_text: _more, ...rest } = shown;
   return rest;
 }
 

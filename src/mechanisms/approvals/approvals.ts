@@ -2,24 +2,28 @@
  * Calls that wait for somebody to say yes. One record, whoever asks and however the yes comes.
  *
  * Invariants:
- *  1. Of one caller, tool and arguments at most one approval is open; a repeat joins it.
+ *  1. Of one caller, tool and params at most one approval is open; a repeat joins it.
  *  2. Each step is one change that must find the former state, together with its audit record: of two that race, one wins.
- *  3. A call is made only by whoever brought its approval from approved to consumed, and after that is durable.
+ *  3. What was denied is not asked for again while that holds: a repeat gets the same no, with whatever token the same caller
+ *     comes, or one that it made, and whomever it says that the call is for.
+ *  4. A call is made only by whoever brought its approval from approved to consumed, and after that is durable.
  */
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import {
   type Approval,
   type ApprovalFilter,
+  type ApprovalPage,
   type ApprovalRows,
   type ApprovalState,
   type AuditTrail,
-  digestJson,
+  DEFAULT_TENANT,
   type Evidence,
   faultPoint,
   GatewayError,
   identityOf,
   isEnough,
   JsonFault,
+  type ListedApproval,
   type Log,
   type Meter,
   type Payload,
@@ -32,7 +36,8 @@ import {
 } from "../../contract/index.ts";
 import { type Actor, approvalEvent, GATEWAY, requester } from "./approval-events.ts";
 import { ApprovalSweep } from "./approval-sweep.ts";
-import { decidedPart } from "./decided-text.ts";
+import { decidedDigest, repeatDigest } from "./decided-text.ts";
+import { isSameDefinition } from "./definition.ts";
 import type { Gate } from "./gate.ts";
 import { HeldCalls } from "./held-calls.ts";
 import type { ApprovalWatch } from "./watch.ts";
@@ -40,6 +45,10 @@ import type { ApprovalWatch } from "./watch.ts";
 const MAX_INPUT = 256 * 1024;
 /** How many calls of one caller may wait at once. */
 const MAX_OPEN = 100;
+/** And of a user with all tokens: each more of them may not be room for as many calls. */
+const MAX_OPEN_OF_USER = 200;
+/** And of a tenant with all its callers, so that it does not fill the list of whoever decides. The platform's own has no bound. */
+const MAX_OPEN_OF_TENANT = 500;
 const ATTEMPTS = 3;
 
 export type ApprovalsOptions = {
@@ -51,27 +60,42 @@ export type ApprovalsOptions = {
   readonly meter: Meter;
   /** Everybody's clock, in ms. */
   readonly now: () => number;
-  /** What decides about calls now. */
-  readonly policyVersion: () => string;
+  /** What decides about calls of a tenant now: nobody else's policy ends what was decided for it. */
+  readonly policyVersion: (tenant: string) => string;
   /** How long one stays open. */
   readonly ttlMs: () => number;
+  /** How long a no holds for the same call. */
+  readonly denialMs: () => number;
+  /** Whether nothing that somebody says is worth anything now. */
+  readonly isRevoked: (principal: Principal) => boolean;
 };
 
 export type ApprovalOrder = {
   readonly principal: Principal;
   readonly target: Target;
-  /** The name that the caller used. */
+  /** The name that rules have for it. */
   readonly tool: string;
+  /** The name that the caller used; unset: that one, or nobody knows. */
+  readonly calledAs?: string | undefined;
   readonly input: Payload;
   readonly gate: Gate;
+  /** Which of its callers a gateway before us makes the call for: only a call of the same one is the same call. */
+  readonly requester?: string | undefined;
+  /** What the tool says of itself now, as `definitionPrint` has it. */
+  readonly definition: string;
 };
+
+/** Why approvals end that nobody has ended. */
+export const DEFINITION_CHANGED = "definition changed";
+const APPROVER_BLOCKED = "whoever approved it was blocked since";
+const POLICY_CHANGED = "policy changed";
 
 export class Approvals {
   /** The calls that wait here. */
   readonly held = new HeldCalls();
   readonly #options: ApprovalsOptions;
   readonly #sweep: ApprovalSweep;
-  /** Those of one caller are counted and opened one after another. */
+  /** Those of one user (of one caller where no user is known), or of one tenant where that has a bound, are counted and opened one after another. */
   readonly #openings = new Turns();
   readonly #releases = new Turns();
 
@@ -85,14 +109,23 @@ export class Approvals {
     this.#sweep.start();
   }
 
-  /** The approval that this call waits for: the one that is open for the same call, else a new one. */
+  /** The approval that this call waits for: the one that is open for the same call, else a new one. Or the no to the same call. */
   async request(order: ApprovalOrder): Promise<Approval> {
     const asked = this.#describe(order);
+    const openKey = openKeyOf(asked, order.requester);
+    const { makers = [] } = identityOf(order.principal);
+    const denied = await this.#options.rows.denied(asked.key, { ...asked, makers }, asked.createdAt);
+    if (denied && isSameQuestion(denied, asked)) {
+      const open = await this.#options.rows.find(openKey);
+      // Somebody has said yes for one of the callers of a gateway, and no for another.
+      return open?.state === "approved" && this.#isGoodFor(open, asked) ? open : denied;
+    }
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      const found = await this.#options.rows.find(asked.key);
+      const found = await this.#options.rows.find(openKey);
       if (found && this.#isGoodFor(found, asked)) return found;
-      if (found) await this.#end(found);
-      else if (await this.#openings.take(asked.principal, () => this.#open(asked))) return asked;
+      if (found) await this.#end(found, this.worthlessBecause(found, asked.definition));
+      else if (await this.#openings.take(turnOf(asked), () => this.#open(asked, openKey, order.principal)))
+        return asked;
     }
     throw new GatewayError("CONFLICT", { message: "The same call is asked for too often at once." });
   }
@@ -101,11 +134,15 @@ export class Approvals {
     return this.#options.rows.get(id);
   }
 
-  list(filter: ApprovalFilter): Promise<readonly Approval[]> {
-    return this.#options.rows.list(filter);
+  /** And how many there are in all. */
+  async list(page: ApprovalPage): Promise<{ readonly found: readonly ListedApproval[]; readonly total: number }> {
+    const { rows } = this.#options;
+    const { limit, inTurns: _order, ...filter } = page;
+    const found = await rows.list(page);
+    return { found, total: found.length < limit ? found.length : await rows.count(filter) };
   }
 
-  isOver({ expiresAt }: Approval): boolean {
+  isOver({ expiresAt }: Pick<Approval, "expiresAt">): boolean {
     return expiresAt <= this.#options.now();
   }
 
@@ -117,6 +154,12 @@ export class Approvals {
     return this.#releases.take(id, async () => use(await this.get(id)));
   }
 
+  /** Why it lets nothing through, though its policy is the same and its time is not over; undefined: it may. `definition`: of the tool now. */
+  worthlessBecause({ definition: asked, decider }: Approval, definition: string): string | undefined {
+    if (!isSameDefinition(asked, definition)) return DEFINITION_CHANGED;
+    return decider !== undefined && this.#options.isRevoked(decider) ? APPROVER_BLOCKED : undefined;
+  }
+
   /** Lets the call be made, once. False: it was made, is over, or the policy has changed since it was asked for. */
   async consume(approval: Approval, callId: string): Promise<boolean> {
     const isMine = await this.move(approval, {
@@ -125,7 +168,7 @@ export class Approvals {
       by: approval.decidedBy,
       given: approval.given,
       details: { call: callId, approvedBy: approval.decidedBy },
-      policyVersion: this.#options.policyVersion(),
+      policyVersion: this.#options.policyVersion(approval.tenant),
     });
     faultPoint("approvals.approval.consumed");
     if (!isMine) await this.#endOutdated(approval.id);
@@ -143,18 +186,40 @@ export class Approvals {
 
   /** False: it was not as `approval` says. */
   async move(approval: Approval, step: Step): Promise<boolean> {
-    const { to, actor, by, given = "none", details, policyVersion } = step;
+    const { to, actor, by, given = "none", decider, details, policyVersion } = step;
     const { id, state: from } = approval;
     const event = approvalEvent(approval, { ...EVENTS[to], actor, details: { given, ...details } });
     const now = this.#options.now();
-    const change = { table: "approval", type: "move", id, from, to, now, by, given } as const;
-    const isMoved = await this.#options.trail.commit(event, [
-      policyVersion === undefined ? change : { ...change, policyVersion },
-    ]);
-    if (!isMoved) return false;
+    const until = to === "denied" ? { until: now + this.#options.denialMs() } : {};
+    const version = policyVersion !== undefined && { policyVersion };
+    const change = {
+      table: "approval",
+      type: "move",
+      id,
+      from,
+      to,
+      now,
+      by,
+      given,
+      decider,
+      ...version,
+      ...until,
+    } as const;
+    if (!(await this.#options.trail.commit(event, [change]))) return false;
     this.#options.meter.count("isthmus_approvals_total", to);
-    this.#options.watch.changed({ ...approval, state: to, decidedBy: by, given });
+    const { until: expiresAt = approval.expiresAt } = until;
+    this.#options.watch.changed({ ...approval, state: to, decidedBy: by, given, decider, expiresAt });
     return true;
+  }
+
+  /** The no to this one is one to all that the same caller asks alike at this moment. */
+  async denyAlike(denied: Approval, no: Pick<Step, "actor" | "by" | "given">): Promise<void> {
+    const alike = await this.#options.rows.waiting(denied.key, { ...denied, makers: [] });
+    for (const id of alike) {
+      const approval = await this.get(id);
+      if (approval?.state === "waiting" && isSameQuestion(approval, denied))
+        await this.move(approval, { ...no, to: "denied", details: { as: denied.id } });
+    }
   }
 
   /** Its time is over, and nobody has said so yet. */
@@ -172,8 +237,11 @@ export class Approvals {
   }
 
   #isGoodFor(found: Approval, asked: Approval): boolean {
-    const isStrict = isEnough(found.evidence, asked.evidence);
-    return !this.isOver(found) && found.policyVersion === asked.policyVersion && isStrict;
+    const { definition, evidence } = asked;
+    const isWorthless = this.isOver(found) || this.worthlessBecause(found, definition) !== undefined;
+    // Whoever decides has read a name.
+    const isSame = isSameQuestion(found, asked) && found.tool === asked.tool;
+    return !isWorthless && isSame && isEnough(found.evidence, evidence);
   }
 
   /** A yes that was given under another policy is none any more. */
@@ -183,27 +251,36 @@ export class Approvals {
   }
 
   /** One that cannot be joined makes room for a new one. */
-  async #end(found: Approval): Promise<void> {
-    await (this.isOver(found) ? this.expire(found) : this.revoke(found, "policy changed"));
+  async #end(found: Approval, why = POLICY_CHANGED): Promise<void> {
+    await (this.isOver(found) ? this.expire(found) : this.revoke(found, why));
   }
 
-  async #open(approval: Approval): Promise<boolean> {
-    const { rows, trail, meter } = this.#options;
-    if ((await rows.count(approval.principal)) >= MAX_OPEN) {
-      const message = `This caller has ${MAX_OPEN} calls that wait for an approval.`;
-      throw new GatewayError("OVERLOADED", { message });
-    }
-    const event = approvalEvent(approval, { ...EVENTS.waiting, actor: requester(approval) });
-    const isOpen = await trail.commit(event, [{ table: "approval", type: "open", approval }]);
+  async #open(approval: Approval, openKey: string, by: Principal): Promise<boolean> {
+    const { trail, meter } = this.#options;
+    await this.#requirePlace(approval);
+    // Whoever made the caller's token may approve what it asks for: who that is stands beside who does.
+    const { makers } = identityOf(by);
+    const made = makers && { details: { requesterMadeBy: makers } };
+    const event = approvalEvent(approval, { ...EVENTS.waiting, actor: requester(approval), ...made });
+    const isOpen = await trail.commit(event, [{ table: "approval", type: "open", approval, openKey }]);
     if (isOpen) meter.count("isthmus_approvals_total", "waiting");
     return isOpen;
   }
 
-  #describe({ principal, target, tool, input, gate }: ApprovalOrder): Approval {
+  /** Throws OVERLOADED. */
+  async #requirePlace({ principal, user, tenant }: Approval): Promise<void> {
+    const requireFewer = async (who: string, most: number, filter: ApprovalFilter) => {
+      if ((await this.#options.rows.count({ tenant, state: "open", ...filter })) < most) return;
+      throw new GatewayError("OVERLOADED", { message: `This ${who} has ${most} calls that wait for an approval.` });
+    };
+    await requireFewer("caller", MAX_OPEN, { principal });
+    if (user !== "") await requireFewer("caller's user", MAX_OPEN_OF_USER, { user });
+    if (tenant !== DEFAULT_TENANT) await requireFewer("caller's tenant", MAX_OPEN_OF_TENANT, {});
+  }
+
+  #describe({ principal, target, tool, calledAs = tool, input, gate, definition }: ApprovalOrder): Approval {
     const { tenant, user, client } = identityOf(principal);
     const digest = digestOf(target, input);
-    const rest = digestJson(input.splice(["arguments"]).splice(["_meta"]).text);
-    const same = JSON.stringify([tenant, principal.id, target.provider, target.kind, target.name, digest, rest]);
     const createdAt = this.#options.now();
     return {
       id: randomUUID(),
@@ -214,10 +291,12 @@ export class Approvals {
       server: target.provider,
       name: target.name,
       tool,
+      calledAs: calledAs === tool ? "" : calledAs,
       digest,
       input: stringOf(input.text),
-      key: createHash("sha256").update(same).digest("base64url"),
-      policyVersion: this.#options.policyVersion(),
+      key: hashOf([tenant, target.provider, target.kind, target.name, repeatDigest(target, input)]),
+      definition,
+      policyVersion: this.#options.policyVersion(tenant),
       ...gate,
       nonce: randomBytes(16).toString("base64url"),
       createdAt,
@@ -225,6 +304,7 @@ export class Approvals {
       state: "waiting",
       decidedBy: "",
       given: "none",
+      decider: undefined,
     };
   }
 }
@@ -234,6 +314,8 @@ export type Step = {
   readonly actor: Actor;
   readonly by: string;
   readonly given?: Evidence;
+  /** Unset: a signature, or nobody whose word it is. */
+  readonly decider?: Principal | undefined;
   readonly details?: Readonly<Record<string, unknown>>;
   readonly policyVersion?: string;
 };
@@ -247,14 +329,34 @@ const EVENTS = {
   consumed: { type: "dev.isthmus.approval.consumed", result: "SUCCESS" },
 } as const satisfies Record<ApprovalState, object>;
 
+function turnOf({ principal, user, tenant }: Approval): string {
+  if (tenant !== DEFAULT_TENANT) return JSON.stringify([tenant]);
+  return JSON.stringify(user === "" ? [tenant, "", principal] : [tenant, user]);
+}
+
+/** A yes is for one token; and whom a call is for is its caller's word alone: a yes is for no other one, and a no for all of them. */
+function openKeyOf({ key, principal }: Approval, requester: string | undefined): string {
+  return hashOf([key, principal, ...(requester === undefined ? [] : [requester])]);
+}
+
+function hashOf(parts: readonly unknown[]): string {
+  return createHash("sha256").update(JSON.stringify(parts)).digest("base64url");
+}
+
+/** Whether the same was asked: about the same tool, under the same policy. */
+function isSameQuestion(one: Approval, other: Approval): boolean {
+  return one.policyVersion === other.policyVersion && isSameDefinition(one.definition, other.definition);
+}
+
 /** Throws BAD_CALL for arguments that two readers could read differently, or that nobody could look through. */
 function digestOf(target: Target, input: Payload): string {
-  if (input.text.length > MAX_INPUT) {
+  // As long as the call is held, so is the message that it came in.
+  if (Math.max(input.text.length, input.frame?.text.length ?? 0) > MAX_INPUT) {
     throw new GatewayError("BAD_CALL", { message: `A call that must be approved has at most ${MAX_INPUT} bytes.` });
   }
   try {
     refuseRepeatedKeys(input.text);
-    return digestJson(decidedPart(target, input));
+    return decidedDigest(target, input);
   } catch (cause) {
     if (!(cause instanceof JsonFault)) throw cause;
     throw new GatewayError("BAD_CALL", { message: `A call that must be approved is read: ${cause.message}.`, cause });

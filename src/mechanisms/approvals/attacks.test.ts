@@ -228,6 +228,34 @@ describe("evidence", () => {
     await expectRefused(await rig.decider.decideAs(other, approval.id, "approve"), "own_principal");
   });
 
+  test("of an operator whose token the caller made, itself or through others, is none", async () => {
+    approval = await rig.request("{}", { evidence: "operator" });
+    const made = (...makers: string[]) => person("puppet", { role: "operator", makers });
+    for (const puppet of [made("user:default/agent"), made("user:default/agent", "user:default/puppet")]) {
+      await expectRefused(await rig.decider.decideAs(puppet, approval.id, "approve"), "made_by_requester");
+    }
+    // As of a token from before makers were kept, whose maker came by an issuer.
+    await expectRefused(await rig.decider.decideAs(made("agent"), approval.id, "approve"), "made_by_requester");
+    const other = made("user:default/root", "user:acme/agent");
+    expect(await rig.decider.decideAs(other, approval.id, "approve")).toMatchObject({ status: "approved" });
+  });
+
+  test.each([
+    ["who made the caller's token", person("root", { role: "admin" })],
+    ["of the same maker as the caller", person("ops", { role: "operator", makers: ["user:default/root"] })],
+  ])("of an operator %s is one, and the trail has both beside it", async (_who, operator) => {
+    const agent = person("agent", { makers: ["user:default/root"] });
+    approval = await rig.request("{}", { principal: agent, evidence: "operator" });
+    expect(await rig.decider.decideAs(operator, approval.id, "approve")).toMatchObject({ status: "approved" });
+    const [asked, granted] = rig.trail.events.slice(-2);
+    expect(asked?.details).toMatchObject({ approval: approval.id, requesterMadeBy: ["user:default/root"] });
+    expect(granted).toMatchObject({
+      type: "PERMISSION_GRANTED",
+      actor: { id: operator.id },
+      details: { approval: approval.id },
+    });
+  });
+
   test.each([
     ["", ""],
     ["", "bob"],

@@ -8,13 +8,16 @@ import {
   type Evidence,
   identityOf,
   isEnough,
+  isMadeBy,
+  isSameCaller,
   type Meter,
   type Principal,
 } from "../../contract/index.ts";
 import { NoteBudget } from "../audit/index.ts";
 import type { Anchors } from "./anchors.ts";
 import { type Actor, refusedEvent } from "./approval-events.ts";
-import type { Approvals } from "./approvals.ts";
+import { type Approvals, DEFINITION_CHANGED } from "./approvals.ts";
+import { type FindOffered, hasOtherDefinition } from "./definition.ts";
 import { checkProof, type Proved } from "./proof.ts";
 import type { ApprovalWatch } from "./watch.ts";
 
@@ -28,6 +31,7 @@ export type DeciderOptions = {
   readonly meter: Meter;
   readonly anchors: () => Anchors;
   readonly gateway: () => Promise<string>;
+  readonly offered: FindOffered;
   readonly now: () => number;
 };
 
@@ -46,6 +50,8 @@ type Attempt = {
 type Word = {
   readonly decision: Decision;
   readonly given: Evidence;
+  /** Whose word it is, where it is not a signature. */
+  readonly decider?: Principal;
   readonly details?: Readonly<Record<string, unknown>>;
   /** Whether to wait until the call is made; unset: it is. */
   readonly isAwaited?: boolean;
@@ -79,12 +85,12 @@ export class Decider implements Confirmations {
     if (closed || !attempt.approval) return this.#refuse(attempt, closed ?? UNKNOWN);
     const problem = operatorProblem(principal, attempt.approval, decision);
     if (problem) return this.#refuse(attempt, invalid(problem));
-    return await this.#decide(attempt, { decision, given: "operator" });
+    return await this.#decide(attempt, { decision, given: "operator", decider: namesOf(principal) });
   }
 
-  /** Whether an operator's word would count, if that is what this principal is. */
-  mayDecide(principal: Principal, approval: Approval, decision: Decision): boolean {
-    return operatorProblem(principal, approval, decision) === undefined;
+  /** Why this principal's word would not count; undefined: it would. */
+  wordProblem(principal: Principal, approval: Approval, decision: Decision): WordProblem | undefined {
+    return operatorProblem(principal, approval, decision);
   }
 
   /** Somebody tried in a way that cannot be known to be theirs: it counts for nothing, and is put on record. */
@@ -100,7 +106,8 @@ export class Decider implements Confirmations {
       return this.#refuse(attempt, invalid("evidence_too_weak"));
     }
     // Whoever asked waits for this very answer, and makes the call when it has it.
-    return await this.#decide(attempt, { decision, given: "session_user", isAwaited: false });
+    const word = { decision, given: "session_user", decider: namesOf(principal) } as const;
+    return await this.#decide(attempt, { ...word, isAwaited: false });
   }
 
   /** Nobody knows anything of other tenants' calls. */
@@ -133,16 +140,25 @@ export class Decider implements Confirmations {
     return EXPIRED;
   }
 
-  async #decide(attempt: Attempt, { decision, given, details, isAwaited = true }: Word): Promise<ConfirmAnswer> {
+  async #decide(
+    attempt: Attempt,
+    { decision, given, decider, details, isAwaited = true }: Word,
+  ): Promise<ConfirmAnswer> {
     const { approvals, watch } = this.#options;
     const { approval, actor } = attempt;
     if (!approval) return this.#refuse(attempt, UNKNOWN);
+    if (decision === "approve" && hasOtherDefinition(approval, this.#options.offered)) {
+      await approvals.revoke(approval, DEFINITION_CHANGED);
+      return this.#refuse(attempt, OTHER_DEFINITION);
+    }
     const to = decision === "approve" ? "approved" : "denied";
     const mayBeMade = isAwaited && (watch.count(approval.id) > 0 || watch.hasOthers);
-    if (!(await approvals.move(approval, { to, actor, by: actor.id, given, ...(details && { details }) }))) {
+    const step = { to, actor, by: actor.id, given, decider, ...(details && { details }) } as const;
+    if (!(await approvals.move(approval, step))) {
       // Somebody else was faster.
       return this.#refuse(attempt, (await this.#closed(await approvals.get(approval.id))) ?? UNKNOWN);
     }
+    if (to === "denied") await approvals.denyAlike(approval, { actor, by: actor.id, given });
     if (to === "denied" || !mayBeMade) return { type: "decided", status: to };
     const made = watch.change({ ...approval, state: "approved" }, MADE_MS);
     const present = await approvals.get(approval.id);
@@ -160,20 +176,43 @@ export class Decider implements Confirmations {
   }
 }
 
-/** Whoever asks for a call may take it back, but not approve it. */
-function operatorProblem(principal: Principal, approval: Approval, decision: Decision): string | undefined {
-  const { role, user, client } = identityOf(principal);
+/** As much of somebody as blocks are about, for as long as their yes is open. */
+function namesOf(principal: Principal): Principal {
+  const { tenant, user, client, proof, tokenHash, twinHash, makerNames } = identityOf(principal);
+  const hashes = { ...(tokenHash !== undefined && { tokenHash }), ...(twinHash !== undefined && { twinHash }) };
+  const none = { groups: [], scopes: [], role: undefined };
+  return {
+    id: principal.id,
+    identity: { tenant, user, client, proof, ...none, ...hashes, ...(makerNames && { makerNames }) },
+  };
+}
+
+export type WordProblem =
+  | "not_an_operator"
+  | "own_principal"
+  | "made_by_requester"
+  | "not_proved"
+  | "evidence_too_weak";
+
+/** Whoever asks for a call may deny it, but not approve it; for either they must be known by more than being able to connect. */
+function operatorProblem(principal: Principal, approval: Approval, decision: Decision): WordProblem | undefined {
+  const { role, user, client, proof, makers = [] } = identityOf(principal);
   if (role !== "operator" && role !== "admin") return "not_an_operator";
-  if (decision === "deny") return undefined;
-  const isSameUser = user !== "" && user === approval.user;
-  // Where nobody knows who is behind a client, all that it has is one and the same.
-  const isSameClient = client !== "" && client === approval.client && (user === "" || approval.user === "");
-  if (principal.id === approval.principal || isSameUser || isSameClient) return "own_principal";
+  // Whoever can connect is local: also the agent, though it has shown a token when it made the call.
+  const isUnproved = proof === "local" || proof === "none";
+  if (decision === "deny") return isUnproved ? "not_proved" : undefined;
+  if (isSameCaller({ principal: principal.id, user, client }, approval)) return "own_principal";
+  // Whoever made the token, or what it was made with, may have kept it.
+  if (isMadeBy({ makers }, approval)) return "made_by_requester";
+  if (isUnproved) return "not_proved";
   return isEnough("operator", approval.evidence) ? undefined : "evidence_too_weak";
 }
 
 const UNKNOWN: Refused = { type: "refused", message: "confirmation_unknown", reason: "unknown" };
 const EXPIRED: Refused = { type: "refused", message: "confirmation_expired", reason: "expired" };
+
+/** What was asked about is not what would be called. */
+const OTHER_DEFINITION: Refused = { type: "refused", message: "confirmation_expired", reason: "definition_changed" };
 
 function used({ state }: Approval): Refused {
   return { type: "refused", message: "confirmation_unknown", reason: `already_${state}` };

@@ -18,6 +18,7 @@ function ask(kind: Target["kind"], name: string, params: string) {
     tool: `plant.${name}`,
     input: payload(params),
     gate: { reason: "undeclared", evidence: "external_proof", capability: "{}" },
+    definition: "",
   });
 }
 
@@ -42,13 +43,79 @@ test.each<[Target["kind"], string, string, string]>([
   ["operation", "vendor/exec", "{}", "{}"],
   ["template", "file:///{path}", '{"uri":"file:///etc/passwd"}', '{"uri":"file:///etc/passwd"}'],
   ["tool", "open", '{"name":"open"}', "{}"],
-  ["tool", "open", '{"name":"open","arguments":{"a":1},"more":true}', '{"a":1}'],
+  ["tool", "open", '{"name":"open","_meta":{"progressToken":7}}', "{}"],
   ["prompt", "greet", '{"name":"greet","arguments":{"to":"ada"}}', '{"to":"ada"}'],
 ])("a call of the %s %s with %s is shown and signed as %s", async (kind, name, params, text) => {
   const approval = await ask(kind, name, params);
   const shown = shownApproval(approval, FACTS);
   expect(shown).toMatchObject({ arguments_text: text, arguments: JSON.parse(text) });
   expect(approval.digest).toBe(digestOf(text));
+});
+
+test.each<[string, string, string, string]>([
+  [
+    "a param that nobody here knows",
+    '{"name":"open","arguments":{"a":1.0},"force":true}',
+    '{"a":1.0}',
+    '{"force":true}',
+  ],
+  ["a task", '{"task":{"ttl":12345678901234567890},"name":"open"}', "{}", '{"task":{"ttl":12345678901234567890}}'],
+  [
+    "words in _meta beside the token",
+    '{"_meta":{"progressToken":1,"as":"root"},"name":"open","arguments":{}}',
+    "{}",
+    '{"_meta":{"as":"root"}}',
+  ],
+  ["a _meta with an escaped key", '{"name":"open","_meta":{"\\u0061s":"root"}}', "{}", '{"_meta":{"as":"root"}}'],
+  ["a _meta that is no object", '{"name":"open","_meta":[1]}', "{}", '{"_meta":[1]}'],
+  ["arguments that are no object", '{"name":"open","arguments":[{},{"force":true}]}', '[{},{"force":true}]', "{}"],
+  [
+    "a trace",
+    '{"name":"open","_meta":{"traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}}',
+    "{}",
+    '{"_meta":{"traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}}',
+  ],
+])("what is sent beside the arguments is shown and signed with them: %s", async (_what, params, given, also) => {
+  const approval = await ask("tool", "open", params);
+  const shown = shownApproval(approval, FACTS);
+  expect(shown).toMatchObject({ arguments_text: given, also_sent_text: also });
+  expect(shown.args_sha256).toBe(digestOf(`[${given},${also}]`));
+});
+
+const TRACE = (span: string) => `{"traceparent":"00-0af7651916cd43dd8448eb211c80319c-${span}-01"}`;
+
+test.each<[string, string, string, boolean]>([
+  [
+    "another progress token",
+    '{"name":"open","_meta":{"progressToken":1}}',
+    '{"name":"open","_meta":{"progressToken":2}}',
+    true,
+  ],
+  ["no progress token", '{"name":"open","_meta":{"progressToken":1}}', '{"name":"open"}', true],
+  [
+    "another place in a trace",
+    `{"name":"open","_meta":${TRACE("b7ad6b7169203331")}}`,
+    `{"name":"open","_meta":${TRACE("c7ad6b7169203331")}}`,
+    true,
+  ],
+  [
+    "what only looks like a trace",
+    `{"name":"open","_meta":${TRACE("b7ad6b7169203331")}}`,
+    '{"name":"open","_meta":{"traceparent":"root"}}',
+    false,
+  ],
+  ["another _meta", '{"name":"open","_meta":{"as":"ann"}}', '{"name":"open","_meta":{"as":"root"}}', false],
+  ["a _meta that the first had not", '{"name":"open"}', '{"name":"open","_meta":{"as":"root"}}', false],
+  ["another param", '{"name":"open","mode":"dry"}', '{"name":"open","mode":"wet"}', false],
+  [
+    "arguments that look like the first with more",
+    '{"name":"open","arguments":{},"mode":"dry"}',
+    '{"name":"open","arguments":[{},{"mode":"dry"}]}',
+    false,
+  ],
+])("a repeat with %s", async (_what, first, second, isSame) => {
+  const [one, other] = [await ask("tool", "open", first), await ask("tool", "open", second)];
+  expect(other.id === one.id).toBe(isSame);
 });
 
 test("a proof for one raw call is none for another", async () => {

@@ -1,5 +1,14 @@
 /** What a caller is told about a call that waits: MCP-AX's object, as data. */
-import { type Approval, GatewayError, type Payload, payload, textOf } from "../../contract/index.ts";
+import {
+  type Approval,
+  approverAdvice,
+  type Evidence,
+  GatewayError,
+  type Payload,
+  payload,
+  textOf,
+  unambiguousAt,
+} from "../../contract/index.ts";
 import type { ProofType } from "./anchors.ts";
 import { decidedText } from "./decided-text.ts";
 import { pageName } from "./page-name.ts";
@@ -10,21 +19,39 @@ export type GateFacts = {
   readonly now: number;
   /** Where people reach the pages of this gateway, without a slash at the end; unset: nowhere. */
   readonly pages?: string | undefined;
+  /** Nobody reaches this gateway beside its one client: a yes comes through that one or not at all. */
+  readonly isAlone?: boolean;
+  /** Whether anybody is trusted to give this evidence; unset: somebody is. */
+  readonly canBeSaid?: (evidence: Evidence) => boolean;
+  /** What people type for a verb of the program, at this gateway; unset: it is installed, and finds it. */
+  readonly commandFor?: (verb: string) => string;
 };
 
 /** The page on which this one is decided; undefined where there is none. */
-export function confirmUrl(approval: Approval, { pages }: GateFacts): string | undefined {
+export function confirmUrl(
+  approval: Pick<Approval, "id" | "nonce">,
+  { pages }: Partial<GateFacts>,
+): string | undefined {
   return pages === undefined ? undefined : `${pages}/approvals/${pageName(approval)}`;
+}
+
+/** What whoever runs the gateway must write before anybody can say yes; undefined: somebody can. */
+export function missingApprovers({ evidence }: Approval, { canBeSaid }: Partial<GateFacts>): string | undefined {
+  return (canBeSaid?.(evidence) ?? true) ? undefined : approverAdvice(evidence);
 }
 
 function gateObject(approval: Approval, facts: GateFacts) {
   const { gateway, proofTypes, now } = facts;
   const url = confirmUrl(approval, facts);
+  const missing = missingApprovers(approval, facts);
+  const { given, also } = decidedText(approval);
   return {
     status: "confirmation_required",
     confirmation_id: approval.id,
     tool: approval.tool,
-    arguments: argumentsOf(approval),
+    ...(approval.calledAs !== "" && { called_as: approval.calledAs }),
+    arguments: parsed(given),
+    ...(also !== undefined && { also_sent: parsed(also) }),
     capability: JSON.parse(approval.capability) as unknown,
     route: approval.tool.split("."),
     gate_aggregator_id: gateway,
@@ -35,33 +62,79 @@ function gateObject(approval: Approval, facts: GateFacts) {
     expires_in_ms: Math.max(0, approval.expiresAt - now),
     proof_types: proofTypes,
     ...(url !== undefined && { confirm_url: url }),
+    ...(missing !== undefined && { nobody_can_approve: missing }),
   };
 }
 
-/** What the call would be made with, as a value: numbers are as JavaScript reads them. */
-function argumentsOf(approval: Approval): unknown {
-  return payload(textOf(decidedText(approval))).value();
+/** What is called, in a sentence: its own name, which is what is approved, and the one that the caller knows. */
+export function toolText({ tool, calledAs }: Pick<Approval, "tool" | "calledAs">): string {
+  return calledAs === "" ? tool : `${tool} (called as ${calledAs})`;
+}
+
+/** Numbers are as JavaScript reads them: people are shown the text. */
+function parsed(text: string): unknown {
+  return payload(textOf(text)).value();
 }
 
 /** Whether a result says that the call waits for somebody's yes at a gateway behind us: it was not made. */
 export function waitsBelow(result: Payload): boolean {
-  const isWaiting = result.at(["_meta", "x-mcpax-gate", "status"]) === '"confirmation_required"';
-  return isWaiting && result.at(["isError"]) === "true";
+  const isWaiting = unambiguousAt(result, ["_meta", "x-mcpax-gate", "status"]) === '"confirmation_required"';
+  return isWaiting && unambiguousAt(result, ["isError"]) === "true";
 }
 
 /** An approval with the page on which it is decided, as a client is asked to open it. */
 export type PageToVisit = { readonly message: string; readonly elicitationId: string; readonly url: string };
 
-export function pageToVisit({ id, tool }: Approval, url: string): PageToVisit {
-  const message = `${tool} needs somebody's approval before it is called. Open this page to see what it would do, and to decide.`;
+export function pageToVisit(approval: Approval, url: string): PageToVisit {
+  const { id } = approval;
+  const message = `${toolText(approval)} needs somebody's approval before it is called. Open this page to see what it would do, and to decide.`;
   return { message, elicitationId: id, url };
+}
+
+/** As many characters of an id as `isthmus approve` needs to find it among a few. */
+const SHORT_ID = 4;
+
+/** For whoever reads what a caller is told: where the yes is given. */
+export function waitText(approval: Approval, facts: GateFacts): string {
+  if (facts.isAlone) return "Waits for a signed yes, which the client brings with mcpax/confirm; then call again.";
+  const missing = missingApprovers(approval, facts);
+  if (missing !== undefined) return `Waits for a yes that nobody here can give. Whoever runs the gateway: ${missing}.`;
+  const url = confirmUrl(approval, facts);
+  const page = url === undefined ? "" : `open ${url} or `;
+  const command = typed(`approve ${approval.id.slice(0, SHORT_ID)}`, facts);
+  return `Waits for a yes: ${page}run "${command}", then call again.`;
+}
+
+function typed(verb: string, { commandFor }: GateFacts): string {
+  return commandFor?.(verb) ?? `isthmus ${verb}`;
+}
+
+/** For a caller that was told no, now or a while ago. */
+export function deniedText({ id, decidedBy, expiresAt }: Approval): string {
+  // Of principals that have a token the user stands in their id.
+  const [, user] = /^token:[^/]*\/(.+)\/[^/]+$/.exec(decidedBy) ?? [];
+  return `Denied by ${user ?? decidedBy} (approval ${id}). Nobody is asked about the same call again before ${isoOf(expiresAt)}.`;
+}
+
+/** Whether a yes can come from anybody but the user whom the client asks. */
+export function hasOtherApprovers({ isAlone, proofTypes }: GateFacts): boolean {
+  return !isAlone || proofTypes.length > 0;
+}
+
+/** The error for a call that would wait for nothing. */
+export function nobodyCanApprove(approval: Approval, facts: GateFacts): GatewayError {
+  const why = `${toolText(approval)} needs a yes, and nobody can give one here: this gateway serves one client alone, without a page.`;
+  const [up, connect] = ["up", "import CLIENT --connect url"].map((verb) => typed(verb, facts));
+  const instead = `Start "${up}" and connect to that one ("${connect}")`;
+  return new GatewayError("NOT_ALLOWED", { message: `${why} ${instead}, or change [gate] in the config.` });
 }
 
 /** The error that a caller gets who was not kept waiting any longer. `page`: for one that must open it by itself. */
 export function confirmationRequired(approval: Approval, facts: GateFacts, page?: PageToVisit): GatewayError {
-  const { tool, expiresAt, id } = approval;
+  const { expiresAt, id } = approval;
   const who = approval.evidence === "external_proof" ? "an external authority" : "an operator";
-  const message = `confirmation_required: ${tool} needs approval by ${who} before ${isoOf(expiresAt)} (confirmation_id ${id}).`;
+  const needed = `${toolText(approval)} needs approval by ${who} before ${isoOf(expiresAt)} (confirmation_id ${id}).`;
+  const message = `confirmation_required: ${needed} ${waitText(approval, facts)}`;
   const details = { gate: gateObject(approval, facts), ...(page && { visit: { mode: "url", ...page } }) };
   return new GatewayError("CONFIRMATION_REQUIRED", { message, details });
 }
@@ -70,10 +143,13 @@ export function confirmationRequired(approval: Approval, facts: GateFacts, page?
 export function shownApproval(approval: Approval, facts: GateFacts) {
   const { tenant, principal, user, server, evidence, state, decidedBy, createdAt } = approval;
   const { status: _waiting, ...gate } = gateObject(approval, facts);
+  const { given, also } = decidedText(approval);
   return {
     ...gate,
     /** The very text that the digest is of: whoever decides is shown this one. */
-    arguments_text: decidedText(approval),
+    arguments_text: given,
+    /** With it the digest is of `[arguments_text,also_sent_text]`. */
+    ...(also !== undefined && { also_sent_text: also }),
     state,
     server,
     requester: { principal, user, tenant },

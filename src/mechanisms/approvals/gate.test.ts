@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type Offer, payload } from "../../contract/index.ts";
+import { finish, MAX_ITEMS, MAX_MEMBERS, type Offer, payload, type Steps } from "../../contract/index.ts";
 import { type GateMode, safetyOf, stricter } from "./gate.ts";
 import { flagSafety } from "./safety-flags.ts";
 
@@ -107,6 +107,10 @@ test("[AX-204] a rule can only add to what a tool needs", () => {
 });
 
 describe("lists", () => {
+  function* asIs(offers: readonly Offer[]): Steps<readonly Offer[]> {
+    yield;
+    return offers;
+  }
   const offer = (definition: object): Offer => ({
     kind: "tool",
     primitives: [{ kind: "tool", name: "t", definition: tool(definition), repeatable: false }],
@@ -120,25 +124,34 @@ describe("lists", () => {
   test("[AX-187] flag what cannot be taken back in every mode, and say what waits", () => {
     const offers = [offer({ annotations: { destructiveHint: true } })];
     const flags = { "x-mcpax-safety": "irreversible_mutable" };
-    expect(metaOf(flagSafety(offers, rules("declared"), (same) => same))).toEqual({ ...flags, "x-mcpax-gated": true });
-    expect(metaOf(flagSafety(offers, rules("open"), (same) => same))).toEqual(flags);
+    expect(metaOf(finish(flagSafety(offers, rules("declared"), asIs)))).toEqual({ ...flags, "x-mcpax-gated": true });
+    expect(metaOf(finish(flagSafety(offers, rules("open"), asIs)))).toEqual(flags);
   });
 
   test("leave other tools byte for byte as they are", () => {
     const offers = [offer({ annotations: { readOnlyHint: true } })];
-    expect(flagSafety(offers, rules("strict"), (same) => same)[0]).toBe(offers[0]);
+    expect(finish(flagSafety(offers, rules("strict"), asIs))[0]).toBe(offers[0]);
   });
 
   test("are judged anew from what their server wrote, and so does whoever else looks at them", () => {
     const offers = [offer({})];
-    const strict = flagSafety(offers, rules("strict"), (same) => same);
+    const strict = finish(flagSafety(offers, rules("strict"), asIs));
     expect(metaOf(strict)).toMatchObject({ "x-mcpax-gated": true });
     const seen: unknown[] = [];
-    const open = flagSafety(strict, rules("declared"), (written) => {
+    const look = (written: readonly Offer[]) => {
       seen.push(metaOf(written));
-      return written;
-    });
+      return asIs(written);
+    };
+    const open = finish(flagSafety(strict, rules("declared"), look));
     expect(seen).toEqual([undefined]);
     expect(metaOf(open)).toBeUndefined();
   });
+});
+
+test.each([
+  ["keys", Object.fromEntries(Array.from({ length: MAX_MEMBERS + 1 }, (_, n) => [`k${n}`, 0]))],
+  ["items", Array.from({ length: MAX_ITEMS + 1 }, () => 0)],
+])("a definition with more %s than anybody reads is taken at the worst", (_what, inputSchema) => {
+  const harmless = tool({ ...annotated({ mutable: false }), inputSchema });
+  expect(safetyOf(harmless, rules("declared"))).toMatchObject({ isIrreversible: true });
 });

@@ -1,5 +1,14 @@
 /** Which calls wait for somebody to say yes, by what their tool declares. */
-import { type Decision, type Evidence, isEnough, type Payload, payload } from "../../contract/index.ts";
+import {
+  type Decision,
+  type Evidence,
+  isEnough,
+  MAX_ITEMS,
+  MAX_MEMBERS,
+  type Payload,
+  refuseRepeatedKeys,
+  stringOf,
+} from "../../contract/index.ts";
 import { capabilityOf, declaredBy, membersOf } from "./capability.ts";
 
 /** declared: tools that say they do what cannot be taken back; strict: also those that say nothing; open: none. */
@@ -27,7 +36,7 @@ const SPEAKS = /destructiveHint|x-mcpax-capability|confirmation_required|\\u/;
 
 const HARMLESS: Safety = { isIrreversible: false, gate: undefined };
 
-/** Its definition could be read in two ways: then it is taken at the worst. */
+/** Its definition could be read in two ways, or has more parts than anybody reads: then it is taken at the worst. */
 const AMBIGUOUS = { annotations: { destructiveHint: true } };
 
 export function safetyOf(definition: Payload, rules: GateRules): Safety {
@@ -49,8 +58,10 @@ export function safetyOf(definition: Payload, rules: GateRules): Safety {
 
 function readable(definition: Payload): Readonly<Record<string, unknown>> {
   try {
+    const { text } = definition;
+    refuseRepeatedKeys(text, MAX_MEMBERS, MAX_ITEMS);
     // Not the payload's own value: that would be kept for as long as the tool is offered.
-    return membersOf(payload(definition.text).value());
+    return membersOf(JSON.parse(stringOf(text)));
   } catch {
     return AMBIGUOUS;
   }

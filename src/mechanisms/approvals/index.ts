@@ -1,16 +1,23 @@
 export { type AnchorConfig, Anchors, PROOF_TYPES } from "./anchors.ts";
 export { ApprovalDesk, type PageOrder, type Visit } from "./approval-desk.ts";
 export { Approvals } from "./approvals.ts";
-export { Decider } from "./decide.ts";
+export { Decider, type WordProblem } from "./decide.ts";
 export { decidedText } from "./decided-text.ts";
+export { definitionPrint, type FindOffered, isSameDefinition } from "./definition.ts";
 export { type Gate, type GateMode, safetyOf, stricter } from "./gate.ts";
 export {
   confirmationRequired,
   confirmUrl,
+  deniedText,
   type GateFacts,
+  hasOtherApprovers,
+  missingApprovers,
+  nobodyCanApprove,
   type PageToVisit,
   pageToVisit,
+  toolText,
   waitsBelow,
+  waitText,
 } from "./gate-object.ts";
 export { readPublicKey, sshStrings } from "./key-text.ts";
 export { PROOF_TYP } from "./proof.ts";

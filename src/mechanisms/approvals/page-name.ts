@@ -8,7 +8,7 @@ import type { Approval } from "../../contract/index.ts";
 const NAME = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.[A-Za-z0-9_-]{43}$/;
 
 /** Made of the nonce, which every process finds in the approval, and which is never on the trail. */
-export function pageName({ id, nonce }: Approval): string {
+export function pageName({ id, nonce }: Pick<Approval, "id" | "nonce">): string {
   return `${id}.${createHmac("sha256", nonce).update(`approval page ${id}`).digest("base64url")}`;
 }
 

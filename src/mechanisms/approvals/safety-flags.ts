@@ -1,24 +1,28 @@
 /** Tells clients, in the list, which tools do what cannot be taken back, and which of them wait for somebody's yes. */
-import type { Offer, Payload, Primitive } from "../../contract/index.ts";
+import { mapSteps, type Offer, type Payload, type Primitive, type Steps } from "../../contract/index.ts";
 import { type GateRules, type Safety, safetyOf } from "./gate.ts";
 
 /** What flagged entries were before: they are judged anew when the rules change. */
 const unflagged = new WeakMap<Primitive, Primitive>();
 
 /** `screen`: whoever else looks at offers; it sees them as their provider wrote them. */
-export function flagSafety(
+export function* flagSafety(
   offers: readonly Offer[],
   rules: GateRules,
-  screen: (offers: readonly Offer[]) => readonly Offer[],
-): readonly Offer[] {
-  return screen(offers.map((offer) => mapTools(offer, (tool) => unflagged.get(tool) ?? tool))).map((offer) =>
-    mapTools(offer, (tool) => flagged(tool, rules)),
-  );
+  screen: (offers: readonly Offer[]) => Steps<readonly Offer[]>,
+): Steps<readonly Offer[]> {
+  const screened = yield* screen(yield* mapTools(offers, (tool) => unflagged.get(tool) ?? tool));
+  return yield* mapTools(screened, (tool) => flagged(tool, rules));
 }
 
-function mapTools(offer: Offer, change: (tool: Primitive) => Primitive): Offer {
-  if (offer.kind !== "tool") return offer;
-  const primitives = offer.primitives.map(change);
+function* mapTools(offers: readonly Offer[], change: (tool: Primitive) => Primitive): Steps<readonly Offer[]> {
+  const mapped: Offer[] = [];
+  for (const offer of offers) mapped.push(offer.kind === "tool" ? yield* mapOffer(offer, change) : offer);
+  return mapped;
+}
+
+function* mapOffer(offer: Offer, change: (tool: Primitive) => Primitive): Steps<Offer> {
+  const primitives = yield* mapSteps(offer.primitives, change);
   return primitives.every((tool, index) => tool === offer.primitives[index]) ? offer : { ...offer, primitives };
 }
 
