@@ -19,6 +19,8 @@ export type OperationPorts = {
   readonly kept?: AuditRows | undefined;
   /** PEM; read when it is needed. */
   readonly publicKey: string;
+  /** What a whole trail has; unset: nothing is kept outside the store. */
+  readonly known?: { readonly file: string; known(): Promise<KnownCheckpoint | undefined> } | undefined;
 };
 
 const text = z.string().max(1_024);
@@ -95,6 +97,11 @@ const report = z.strictObject({
     .strictObject({ blocks: z.number(), until: z.string() })
     .optional()
     .describe("What was removed because it was older than it is kept, as signed checkpoints say."),
+  kept: z
+    .strictObject({ file: z.string().optional(), number: z.number().optional() })
+    .describe(
+      "The checkpoint beside the key of the process that answers, which the trail must have; no number: none is kept yet.",
+    ),
   keys: z.array(z.string()),
   problems: z.array(problem),
   publicKey: z.string(),
@@ -147,14 +154,15 @@ export function auditOperations(ports: OperationPorts): readonly Operation[] {
       output: schemaOf(report),
       run: async ({ checkpoint }, { principal }) => {
         requirePlatform(principal);
-        const verify = () =>
-          verifyRows(whole(), {
-            keys: [ports.publicKey],
-            known: checkpoint === undefined ? undefined : knownOf(checkpoint),
-          });
+        const rows = whole();
+        const given = checkpoint === undefined ? [] : [knownOf(checkpoint)];
+        const beside = await ports.known?.known();
+        const known = beside ? [...given, beside] : given;
+        const verify = () => verifyRows(rows, { keys: [ports.publicKey], known });
         // Everybody who asks meanwhile gets the same answer: it costs as much as reading everything.
         const { keys, problems, ...counts } = await (checkpoint === undefined ? shared(verify) : verify());
-        return { body: { ...counts, keys: [...keys], problems: [...problems], publicKey: ports.publicKey } };
+        const kept = { ...(ports.known && { file: ports.known.file }), ...(beside && { number: beside.number }) };
+        return { body: { ...counts, keys: [...keys], kept, problems: [...problems], publicKey: ports.publicKey } };
       },
     }),
     operation({

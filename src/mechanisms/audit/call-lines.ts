@@ -15,7 +15,7 @@ import {
 import type { ArgumentFacts } from "./argument-facts.ts";
 import type { Entry } from "./block.ts";
 import { type CallOutcome, verdictOf } from "./call-outcome.ts";
-import { eventLine } from "./event-line.ts";
+import { boundName, eventLine } from "./event-line.ts";
 import { plainAddress } from "./redact.ts";
 import { BETWEEN, GAP, HOLE } from "./short-lines.ts";
 import { facetTerms, traceTerm } from "./terms.ts";
@@ -167,7 +167,8 @@ function requestIdText(id: string): string {
 }
 
 export function nameOf({ kind, name }: Target): string {
-  return kind === "resource" || kind === "template" ? plainAddress(name) : name;
+  const whole = kind === "resource" || kind === "template" ? plainAddress(name) : name;
+  return boundName(whole);
 }
 
 /** What most calls have nothing of. */

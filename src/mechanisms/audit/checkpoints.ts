@@ -31,6 +31,8 @@ export type CheckpointOptions = {
   readonly before: () => Promise<void>;
   /** And after it. */
   readonly after: () => Promise<void>;
+  /** Keeps the newest one outside the store, too. */
+  readonly kept?: { settle(): Promise<void> } | undefined;
 };
 
 export const CHECKPOINT_MS = 10_000;
@@ -79,6 +81,7 @@ export class Checkpoints {
     const last = await records.audit.lastCheckpoint();
     // Somebody else may just have done it.
     if (!last || !isFresh(last, now())) await this.#signAndRemove(last);
+    await this.#options.kept?.settle();
     await after();
   }
 
@@ -96,6 +99,7 @@ export class Checkpoints {
 
   async #signAnyway(): Promise<void> {
     await this.#signAfter(await this.#options.records.audit.lastCheckpoint());
+    await this.#options.kept?.settle();
   }
 
   /** Undefined where there was nothing to sign, or another process was faster. */

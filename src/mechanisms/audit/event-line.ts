@@ -21,7 +21,7 @@ export function eventLine(event: AuditEvent, { at, id, traceId }: Stamp): string
     trace_id: traceId,
     event_type: type,
     actor: { type: actor.type, id: actor.id },
-    target: { server_id: target.server, tool_name: target.name },
+    target: { server_id: target.server, tool_name: boundName(target.name) },
     result,
     details: { ...details, id, tenant },
   };
@@ -31,6 +31,12 @@ export function eventLine(event: AuditEvent, { at, id, traceId }: Stamp): string
 
 /** An event is a fact, and no document. */
 const MAX_LINE = 65_536;
+/** More than any URI that means one thing; the rest is left off, as `…` says. */
+const MAX_NAME = 8192;
+
+export function boundName(name: string): string {
+  return name.length > MAX_NAME ? `${name.slice(0, MAX_NAME)}…` : name;
+}
 
 /** Undefined for what is no event. */
 export function readEvent(line: string): KeptEvent | undefined {

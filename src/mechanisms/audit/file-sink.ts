@@ -1,7 +1,7 @@
 /** Events in a file, one a line, for whatever reads files. When it is full it gets a number, and the oldest one goes. */
-import { closeSync, mkdirSync, openSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
+import { closeSync, openSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
-import type { Log, Meter } from "../../contract/index.ts";
+import { type Log, type Meter, makePrivateFolder } from "../../contract/index.ts";
 import type { AuditSink } from "./audit-sink.ts";
 
 export type FileSinkOptions = {
@@ -57,7 +57,7 @@ export class FileSink implements AuditSink {
 }
 
 function openFile(file: string): { handle: number; bytes: number } {
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  makePrivateFolder(dirname(file));
   const handle = openSync(file, "a", 0o600);
   return { handle, bytes: statSync(file).size };
 }

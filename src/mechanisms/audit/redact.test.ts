@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { plainPath } from "./redact.ts";
+import { plainPath, redactText } from "./redact.ts";
 
 const ID = "0f8fad5b-d9cb-469f-a165-70867728950e";
 
@@ -14,4 +14,39 @@ test.each([
   ["/approvals/.a.b\nc", "/approvals/"],
 ])("of %j %j is put on record", (url, path) => {
   expect(plainPath(url)).toBe(path);
+});
+
+test.each([
+  "Bearer abcdef0123456789",
+  "Bearer\\u0020abcdef0123456789",
+  '{\\"a\\":\\"Bearer\\\\u0020abcdef0123456789\\"}',
+  "https:\\/\\/ann:hunter22@host\\/",
+  "https%3A%2F%2Fann%3Ahunter22%40host",
+  "https%253A%252F%252Fann%253Ahunter22%2540host",
+  "eyJhbGciOiJub25lIn0.eyJzdWIiOiJhbm4ifQ",
+  "a-eyJhbGciOiJub25lIn0.eyJzdWIiOiJhbm4ifQ.x",
+  "x.y eyJ.z=eyJhbGciOiJub25lIn0.eyJzdWIiOiJhbm4ifQ",
+  "\\u0067hp_0123456789abcdef",
+])("%j is not put on record", (text) => expect(redactText(text)).toBe("[redacted]"));
+
+test("a run of backslashes is looked at once", () => {
+  expect(redactText(`${"\\".repeat(400_000)}u00`)).toHaveLength(257);
+});
+
+test("what begins like a token again and again is looked at once", () => {
+  expect(redactText("eyJ01234567-".repeat(25_000))).toHaveLength(257);
+  expect(redactText("eyJ-".repeat(80_000))).toHaveLength(257);
+});
+
+test.each([
+  "eyJ0.eyJ1",
+  "heyJ01234567.01234567",
+  "eyJ01234567 .01234567",
+  "eyJ01234567.0123456",
+  "C:\\\\temp\\\\new",
+  "100% of it",
+  "a%20b",
+  '{\\"a\\":1}',
+])("%j is put on record as it is", (text) => {
+  expect(redactText(text)).toBe(text);
 });

@@ -4,7 +4,8 @@ const SECRET_NAME =
 
 const SECRET_VALUE: readonly RegExp[] = [
   /\b(bearer|basic)\s+[a-z0-9+/=._~-]{8,}/i,
-  /\beyJ[a-zA-Z0-9_-]{8,}\.[a-zA-Z0-9_-]{8,}/,
+  // Once for each run of such letters, and only where the next one follows it: not from each of its "eyJ" to its end.
+  /(?<![\w-])(?=[\w-]+\.[\w-]{8})[\w-]*?\beyJ[\w-]{8}/,
   /-----BEGIN [A-Z ]*PRIVATE KEY-----/,
   /\b(sk|pk|rk|ghp|gho|ghs|ghu|glpat|xox[abprs]|isth?)[-_][a-zA-Z0-9_-]{12,}/,
   /\bAKIA[0-9A-Z]{12,}/,
@@ -17,6 +18,10 @@ const MAX_PATH = 200;
 const MAX_ITEMS = 16;
 const MAX_DEPTH = 3;
 
+export function looksSecret(name: string, value: string): boolean {
+  return SECRET_NAME.test(name) || SECRET_VALUE.some((pattern) => pattern.test(value));
+}
+
 export function redactValue(name: string, value: unknown, depth = 0): unknown {
   if (SECRET_NAME.test(name)) return REDACTED;
   if (typeof value === "string") return redactText(value);
@@ -28,8 +33,20 @@ export function redactValue(name: string, value: unknown, depth = 0): unknown {
 }
 
 export function redactText(text: string): string {
-  if (SECRET_VALUE.some((pattern) => pattern.test(text))) return REDACTED;
+  if (looksSecret("", text) || (/[\\%]/.test(text) && looksSecret("", withoutEscapes(text)))) return REDACTED;
   return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text;
+}
+
+/** As a reader of JSON, of JSON in JSON, or of a URL would understand it, as far as a secret looks like one. */
+function withoutEscapes(text: string): string {
+  return (
+    text
+      .replace(/%(?:25)*([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+      // First, so that no run of them is looked at from each of its places.
+      .replace(/\\+/g, "\\")
+      .replace(/\\u([0-9a-f]{4})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+      .replace(/\\(.)/gs, "$1")
+  );
 }
 
 /** Addresses may carry passwords and tokens: only where they lead is recorded. */

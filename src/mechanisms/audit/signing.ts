@@ -9,8 +9,9 @@ import {
   sign,
   verify,
 } from "node:crypto";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { makePrivateFile, makePrivateFolder, replaceFile } from "../../contract/index.ts";
 
 export type Signer = {
   readonly keyId: string;
@@ -23,7 +24,7 @@ export type Signer = {
 /** By their ids. */
 export type Keyring = ReadonlyMap<string, KeyObject>;
 
-const KEY_FILE = "audit-key.pem";
+export const KEY_FILE = "audit-key.pem";
 const PUBLIC_FILE = "audit-key.pub";
 
 /** What every Ed25519 key begins with in PKCS #8, before its 32 bytes. */
@@ -31,16 +32,16 @@ const PKCS8_HEAD = Buffer.from("302e020100300506032b657004220420", "hex");
 
 /** The key of a gateway that runs alone: made with the first start, in its state folder, for its user only. */
 export function signerInFolder(folder: string): Signer {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makePrivateFolder(folder);
   const file = join(folder, KEY_FILE);
   const { privateKey } = generateKeyPairSync("ed25519");
   try {
-    writeFileSync(file, privateKey.export({ type: "pkcs8", format: "pem" }), { flag: "wx", mode: 0o600 });
+    makePrivateFile(file, privateKey.export({ type: "pkcs8", format: "pem" }));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   }
   const signer = signerOf(createPrivateKey(readFileSync(file)));
-  writeFileSync(join(folder, PUBLIC_FILE), signer.publicKey, { mode: 0o644 });
+  replaceFile(join(folder, PUBLIC_FILE), signer.publicKey);
   return signer;
 }
 

@@ -2,8 +2,9 @@
  * A file of this process, for what the store does not have yet. A line is with the kernel when `append` returns: it outlives the
  * process, however that ends. Files are dropped when the store has all of their lines.
  */
-import { closeSync, ftruncateSync, futimesSync, mkdirSync, openSync, rmSync, writeSync } from "node:fs";
+import { closeSync, ftruncateSync, futimesSync, openSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { makePrivateFolder } from "../../contract/index.ts";
 import { type ShortLine, ShortLines } from "./short-lines.ts";
 
 /** A file that has so much, and nothing that the store lacks, is dropped. */
@@ -31,7 +32,7 @@ export class Spool {
   constructor(folder: string, writer: string) {
     this.#folder = folder;
     this.#writer = writer;
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makePrivateFolder(folder);
   }
 
   /** Throws where they could not be written whole: then nothing of them is there. */

@@ -38,8 +38,13 @@ export type TrailReport = {
   readonly problems: readonly TrailProblem[];
 };
 
-/** A checkpoint that somebody has kept elsewhere. Its hash holds everything before it. */
-export type KnownCheckpoint = { readonly number: number; readonly hash: string };
+/** A checkpoint that somebody has kept elsewhere. Its hash holds everything before it. `place`: where, if it was us; 0: unreadable there. */
+export type KnownCheckpoint = {
+  readonly number: number;
+  readonly hash: string;
+  readonly at?: string;
+  readonly place?: string;
+};
 
 const MAX_PROBLEMS = 100;
 const BEHIND = "stands behind the blocks: it comes before what it has seen";
@@ -52,7 +57,7 @@ type Seen = Pick<AuditBlock, "number" | "hash" | "signature">;
 
 export class TrailVerifier {
   readonly #keys: Keyring;
-  #known: KnownCheckpoint | undefined;
+  readonly #known: Set<KnownCheckpoint>;
   readonly #problems: TrailProblem[] = [];
   readonly #promised = new Map<string, Promised>();
   readonly #heads = new Map<string, AuditHead>();
@@ -65,10 +70,10 @@ export class TrailVerifier {
   #newest: AuditCheckpoint | undefined;
   #chain: { readonly writer: string; next: number; previous: string; unchecked: Seen[] } | undefined;
 
-  /** `known`: the trail must have this one. */
-  constructor(keys: Keyring, known?: KnownCheckpoint) {
+  /** `known`: the trail must have these. */
+  constructor(keys: Keyring, known: readonly KnownCheckpoint[] = []) {
     this.#keys = keys;
-    this.#known = known;
+    this.#known = new Set(known);
   }
 
   checkpoint(checkpoint: AuditCheckpoint): void {
@@ -79,7 +84,9 @@ export class TrailVerifier {
     const said = this.#read(checkpoint);
     if (!said) return;
     this.#last = { checkpoint, at: said.at };
-    if (this.#known?.number === number && this.#known.hash === checkpointHash(checkpoint)) this.#known = undefined;
+    for (const known of this.#known) {
+      if (known.number === number && known.hash === checkpointHash(checkpoint)) this.#known.delete(known);
+    }
     for (const { writer, block, hash } of said.heads) {
       const promised = this.#promised.get(writer) ?? { last: -1, blocks: new Map() };
       promised.last = Math.max(promised.last, block);
@@ -157,11 +164,7 @@ export class TrailVerifier {
       if (!this.#promised.has(writer)) this.#endWithoutBlocks(writer, number);
     }
     for (const gap of this.#gaps) if (!this.#removed.explains(gap)) this.#tellGap(gap);
-    if (this.#known) {
-      const { number } = this.#known;
-      const text = `checkpoint ${number} is not the one that is known: it was taken away, or another trail stands in its place`;
-      this.#tell({ what: "missing", checkpoint: number, text });
-    }
+    for (const known of this.#known) this.#tellUnmet(known);
     const last = this.#last;
     const removed = this.#removed.total;
     return {
@@ -175,6 +178,20 @@ export class TrailVerifier {
       keys: [...this.#keys.keys()],
       problems: this.#problems,
     };
+  }
+
+  #tellUnmet({ number, at, place }: KnownCheckpoint): void {
+    const newest = this.#newest?.number ?? 0;
+    if (place === undefined) {
+      const text = `checkpoint ${number} is not the one that is known: it was taken away, or another trail stands in its place`;
+      return this.#tell({ what: "missing", checkpoint: number, text });
+    }
+    if (at === undefined) return this.#tell({ what: "missing", text: `what is ${place} cannot be read` });
+    const found =
+      newest < number
+        ? `is missing: the trail was cut back to checkpoint ${newest}`
+        : "is another one: the trail was cut back and gone on with, or replaced";
+    this.#tell({ what: "missing", checkpoint: number, text: `checkpoint ${number} of ${at}, ${place}, ${found}` });
   }
 
   #tell(problem: TrailProblem): void {

@@ -16,8 +16,9 @@ import type { AuditSink } from "./audit-sink.ts";
 import type { Entry } from "./block.ts";
 import { ChainWriter } from "./chain-writer.ts";
 import { Checkpoints } from "./checkpoints.ts";
-import { eventLine } from "./event-line.ts";
+import { boundName, eventLine } from "./event-line.ts";
 import { indexRuns } from "./index-runs.ts";
+import { KeptCheckpoint } from "./kept-checkpoint.ts";
 import { RecentBlocks } from "./recent-blocks.ts";
 import { recoverSpools } from "./recover-spools.ts";
 import { wholeLine, wholeLines } from "./short-lines.ts";
@@ -27,12 +28,16 @@ import { type Held, TurnNotes } from "./turn-notes.ts";
 
 export type TrailOptions = {
   /** Unset: events are kept in memory, the last ones only. */
-  readonly records?: Pick<Records, "audit" | "write" | "onHealth"> | undefined;
+  readonly records?: Pick<Records, "audit" | "write" | "sync" | "onHealth"> | undefined;
   /** Without `records`: writes what is decided. */
   readonly write?: (changes: readonly Change[]) => Promise<boolean>;
   readonly signer: Signer;
   /** Of spools; unset: there is none. */
   readonly folder?: string | undefined;
+  /** Beside the keys: where the newest checkpoint is kept outside the store; unset: it is not. */
+  readonly keptIn?: string | undefined;
+  /** Other processes write to the same trail. */
+  readonly isShared?: boolean;
   /** Of events that wait for the store. */
   readonly maxBytes: number;
   readonly sinks: readonly AuditSink[];
@@ -53,6 +58,8 @@ export class Trail implements AuditTrail {
   readonly #options: TrailOptions;
   readonly #chain: ChainWriter | undefined;
   readonly #checkpoints: Checkpoints | undefined;
+  /** What the trail must have; unset: it is in memory, or there is no folder beside the keys. */
+  readonly kept: KeptCheckpoint | undefined;
   readonly #recent = new RecentBlocks();
   readonly #turn = new TurnNotes((entries) => this.#noteAll(entries));
   readonly #life = randomBytes(5).toString("hex");
@@ -64,9 +71,20 @@ export class Trail implements AuditTrail {
     const { records } = options;
     if (!records) return;
     this.#chain = new ChainWriter({ ...options, records, folder: options.folder, onBlock: this.#onBlock });
+    const { keptIn, log } = options;
+    if (keptIn !== undefined) {
+      this.kept = new KeptCheckpoint({
+        folder: keptIn,
+        records,
+        log,
+        note: (said) => this.note(said),
+        isShared: options.isShared ?? false,
+      });
+    }
     this.#checkpoints = new Checkpoints({
       ...options,
       records,
+      kept: this.kept,
       before: () => this.#tend(),
       after: () => indexRuns(records, options.now()),
     });
@@ -135,10 +153,16 @@ export class Trail implements AuditTrail {
 
   /** What former processes have left is read back before anything else is done. */
   async open(): Promise<void> {
-    if (this.#options.keepMs !== undefined) this.#checkpoints?.start();
+    const { keepMs, isShared } = this.#options;
+    // What others write is looked at, too: whoever verifies it may ask this process.
+    if (keepMs !== undefined || isShared) this.#checkpoints?.start();
     await this.#tend().catch((error: unknown) => {
       const { code } = GatewayError.from(error);
       this.#options.log.warn("audit events of former processes wait for the store", { code });
+    });
+    await this.kept?.begin().catch((error: unknown) => {
+      const { code } = GatewayError.from(error);
+      this.#options.log.warn("the audit trail was not compared with its kept checkpoint", { code });
     });
   }
 
@@ -212,7 +236,7 @@ export class Trail implements AuditTrail {
   #entryOf(event: AuditEvent): Entry {
     const { type, tenant, actor, target, traceId = randomUUID() } = event;
     const at = Math.round(this.#options.now());
-    const facets = { type, actor: actor.id, server: target.server, name: target.name, tenant };
+    const facets = { type, actor: actor.id, server: target.server, name: boundName(target.name), tenant };
     const line = eventLine(event, { at, id: this.nextId(), traceId });
     return { line, at, trace: traceTerm(traceId), terms: facetTerms(facets) };
   }

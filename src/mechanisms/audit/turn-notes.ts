@@ -1,3 +1,4 @@
+import { faultPoint } from "../../contract/index.ts";
 import type { Entry } from "./block.ts";
 
 /** What waits until its event is safe. */
@@ -39,6 +40,7 @@ export class TurnNotes {
     const [entries, held, turn] = [this.#entries, this.#held, this.#turn];
     if (entries.length === 0) return;
     [this.#entries, this.#held, this.#turn] = [[], [], undefined];
+    faultPoint("audit.turn.noting");
     this.#note(entries);
     for (const one of held) one.release();
     turn?.resolve();

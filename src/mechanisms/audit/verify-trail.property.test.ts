@@ -5,7 +5,7 @@ import { entryOf, headOf, makeBlock } from "./block.ts";
 import { ALTERATIONS, isLocated, keys, line, makeTrail, signer, sizes, stranger } from "./fixtures/altered-trail.ts";
 import { HOLE } from "./short-lines.ts";
 import { keyringOf } from "./signing.ts";
-import { exportLines, verifyLines, verifyRows } from "./verify-trail.ts";
+import { exportLines, MAX_LINE, trailLines, verifyLines, verifyRows } from "./verify-trail.ts";
 
 describe("a trail", () => {
   test("is intact as it was written, in the store and as an export", async () => {
@@ -102,17 +102,61 @@ describe("a trail", () => {
   });
 
   test("whose file was cut off, or has lines of others, says so", async () => {
-    const kept = makeTrail([2, 2]);
-    const lines: string[] = [];
-    for await (const one of exportLines(kept.rows, keys)) lines.push(one);
-    const verified = (given: readonly string[]) => verifyLines(one(given), keys);
-    async function* one(given: readonly string[]) {
-      yield* given;
-    }
+    const { lines, verified } = await exported();
     expect((await verified(lines.slice(0, -1))).problems.at(-1)?.text).toMatch(/cut off/);
     const strange = [...lines.slice(0, 2), "{}", ...lines.slice(2)];
     expect((await verified(strange)).problems).toMatchObject([{ text: "line 3: is no line of an exported trail" }]);
     expect((await verified([])).isIntact).toBe(false);
     expect((await verified(["", "null", '{"kind":"block"}'])).isIntact).toBe(false);
   });
+
+  test.each<readonly [string, (line: string) => string]>([
+    ["a second member before the true one", (line) => `{"lines":"[]",${line.slice(1)}`],
+    ["a second member behind the true one", (line) => `${line.slice(0, -1)},"lines":"[]"}`],
+    ["a second member in another spelling", (line) => `{"\\u006cines":"[]",${line.slice(1)}`],
+    ["a member that no block has", (line) => `{"event":{"tool_name":"wire_all_money"},${line.slice(1)}`],
+    ["a member with the name of the prototype", (line) => `{"__proto__":{"lines":"[]"},${line.slice(1)}`],
+  ])("is not intact with %s: other readers would believe that one", async (_name, forge) => {
+    const { lines, verified } = await exported();
+    const at = lines.findIndex((text) => text.includes('"kind":"block"'));
+    const { problems, isIntact } = await verified(lines.with(at, forge(lines[at] as string)));
+    expect(isIntact).toBe(false);
+    expect(problems).toContainEqual({
+      what: "altered",
+      text: `line ${at + 1}: is no line of an exported trail`,
+    });
+  });
+
+  test.each(["trail", "end", "head", "checkpoint"])(
+    "takes no more in a line of the kind %s than belongs there",
+    async (kind) => {
+      const { lines, verified } = await exported();
+      const at = lines.findIndex((text) => text.includes(`"kind":"${kind}"`));
+      const line = lines[at] as string;
+      for (const forged of [`{"also":1,${line.slice(1)}`, `{"kind":"later",${line.slice(1)}`])
+        expect((await verified(lines.with(at, forged))).isIntact).toBe(false);
+    },
+  );
+
+  test("with a line longer than any of an export says so, and is read no further", async () => {
+    const { lines } = await exported();
+    let isRead = false;
+    async function* long() {
+      yield `${lines[0]}\n`;
+      for (let size = 0; size <= MAX_LINE; size += 1024 * 1024) yield "x".repeat(1024 * 1024);
+      isRead = true;
+    }
+    const { problems, isIntact } = await verifyLines(trailLines(long()), keys);
+    expect([isIntact, isRead]).toEqual([false, false]);
+    expect(problems[0]).toEqual({ what: "altered", text: "line 2: is longer than any line of an exported trail" });
+  });
 });
+
+async function exported() {
+  const lines: string[] = [];
+  for await (const one of exportLines(makeTrail([2, 2]).rows, keys)) lines.push(one);
+  async function* each(given: readonly string[]) {
+    yield* given;
+  }
+  return { lines, verified: (given: readonly string[]) => verifyLines(each(given), keys) };
+}

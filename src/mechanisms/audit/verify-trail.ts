@@ -1,5 +1,5 @@
 /** A trail, from the store or from a file that it was exported to, through the verifier. */
-import type { AuditRows } from "../../contract/index.ts";
+import { type AuditRows, LongLine, linesOf, refuseRepeatedKeys } from "../../contract/index.ts";
 import { keyringOf } from "./signing.ts";
 import { type TrailItem, walkTrail } from "./trail-pages.ts";
 import { type KnownCheckpoint, type TrailProblem, type TrailReport, TrailVerifier } from "./trail-verifier.ts";
@@ -7,7 +7,7 @@ import { type KnownCheckpoint, type TrailProblem, type TrailReport, TrailVerifie
 export type VerifyOptions = {
   /** PEM, of the keys that are trusted. */
   readonly keys: readonly string[];
-  readonly known?: KnownCheckpoint | undefined;
+  readonly known?: readonly KnownCheckpoint[] | undefined;
 };
 
 export async function verifyRows(rows: AuditRows, options: VerifyOptions): Promise<TrailReport> {
@@ -39,11 +39,24 @@ export async function* exportLines(rows: AuditRows, keys: readonly string[]): As
   yield JSON.stringify(footer);
 }
 
+/** In characters. The lines of blocks and checkpoints are far shorter. */
+export const MAX_LINE = 64 * 1024 * 1024;
+
+/** The lines of a file for `verifyLines`; undefined: one that is too long, and the last that is read. */
+export async function* trailLines(input: AsyncIterable<Uint8Array | string>): AsyncGenerator<string | undefined> {
+  try {
+    yield* linesOf(input, MAX_LINE);
+  } catch (error) {
+    if (!(error instanceof LongLine)) throw error;
+    yield undefined;
+  }
+}
+
 export type FileReport = TrailReport & { readonly keysFrom: "given" | "file" };
 
 /** Without keys of the caller's own those in the file are used: then whoever wrote the file may have made them. */
 export async function verifyLines(
-  lines: AsyncIterable<string>,
+  lines: AsyncIterable<string | undefined>,
   given: readonly string[],
   known?: KnownCheckpoint,
 ): Promise<FileReport> {
@@ -53,9 +66,9 @@ export async function verifyLines(
   const tell = (text: string) => problems.push({ what: "altered", text: `line ${number}: ${text}` });
   for await (const line of lines) {
     number++;
-    const item = parsed(line);
+    const item = line === undefined ? undefined : parsed(line);
     if (item?.kind === "trail" && number === 1)
-      verifier = new TrailVerifier(keyringOf(given.length > 0 ? given : item.keys), known);
+      verifier = new TrailVerifier(keyringOf(given.length > 0 ? given : item.keys), known ? [known] : []);
     else if (item?.kind === "end" && !isEnded) {
       isEnded = true;
       if (item.items !== items)
@@ -63,7 +76,7 @@ export async function verifyLines(
     } else if (verifier && item && item.kind !== "trail" && item.kind !== "end" && !isEnded) {
       items++;
       give(verifier, item);
-    } else tell("is no line of an exported trail");
+    } else tell(`is ${line === undefined ? "longer than any" : "no"} line of an exported trail`);
     if (problems.length > MAX_BAD_LINES) break;
   }
   if (!isEnded)
@@ -84,7 +97,7 @@ function give(verifier: TrailVerifier, item: TrailItem): void {
 
 const CHECKPOINT = { number: "number", at: "number", text: "string", signature: "string" } as const;
 
-const FIELDS: Readonly<Record<string, Readonly<Record<string, "string" | "number">>>> = {
+const FIELDS: Readonly<Record<string, Readonly<Record<string, "string" | "number" | "object">>>> = {
   checkpoint: CHECKPOINT,
   later: CHECKPOINT,
   head: { writer: "string", number: "number", hash: "string", spooled: "number" },
@@ -92,19 +105,28 @@ const FIELDS: Readonly<Record<string, Readonly<Record<string, "string" | "number
     ...{ writer: "string", number: "number", count: "number", spooled: "number", at: "number", until: "number" },
     ...{ previous: "string", hash: "string", signature: "string", marks: "string", lines: "string" },
   },
-  trail: {},
+  trail: { version: "number", keys: "object" },
   end: { items: "number" },
 };
 
 function parsed(line: string): TrailItem | TrailHeader | TrailFooter | undefined {
   try {
-    const item = JSON.parse(line) as Record<string, unknown>;
-    const fields = FIELDS[String(item.kind)];
-    const isWhole = fields && Object.entries(fields).every(([name, type]) => typeof item[name] === type);
-    const hasKeys =
-      item.kind !== "trail" || (Array.isArray(item.keys) && item.keys.every((key) => typeof key === "string"));
-    return isWhole && hasKeys ? (item as unknown as TrailItem) : undefined;
+    refuseRepeatedKeys(line);
+    const item: unknown = JSON.parse(line);
+    return isExported(item) ? item : undefined;
   } catch {
     return undefined;
   }
+}
+
+/** Only what an export writes: of two equal keys, and of keys that nothing here reads, other readers could show the forged one. */
+function isExported(item: unknown): item is TrailItem | TrailHeader | TrailFooter {
+  if (typeof item !== "object" || item === null) return false;
+  const { kind, ...members }: Record<string, unknown> = { ...item };
+  const fields = Object.entries(FIELDS[String(kind)] ?? {});
+  const isWhole = fields.length > 0 && fields.every(([name, type]) => typeof members[name] === type);
+  const isMore = Object.keys(members).length > fields.length;
+  const { keys } = members;
+  const hasKeys = kind !== "trail" || (Array.isArray(keys) && keys.every((key) => typeof key === "string"));
+  return isWhole && !isMore && hasKeys;
 }
