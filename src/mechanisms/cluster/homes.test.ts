@@ -180,6 +180,20 @@ describe("a home", () => {
     expect([a.heard.at(-1), b.heard.at(-1)]).toEqual(["nobody", "mine"]);
   });
 
+  test("is nobody's at once when it is left: whatever begins next finds none", async () => {
+    const { process } = cluster();
+    const a = await process();
+    a.homes.watch("files", a.hear);
+    await turns();
+    const found: unknown[] = [];
+    await a.homes.leave(() => {
+      // As a call that goes on with an answer which came together with ours.
+      queueMicrotask(() => found.push(a.heard.at(-1)));
+      return true;
+    });
+    expect(found).toEqual(["nobody"]);
+  });
+
   test("leaves no timer behind", async () => {
     const { process } = cluster();
     const a = await process();

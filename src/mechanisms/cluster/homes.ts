@@ -94,8 +94,9 @@ class HomeWatch {
 
   /** As `stop`, unless it is in use. True: it is over. */
   async leave(isFree: () => boolean): Promise<boolean> {
-    await this.#looking;
-    // From here to where the listener hears of it nothing else can begin.
+    do await this.#looking;
+    while (this.#looking !== undefined);
+    // From here to where the listener hears of it nothing else can begin: nothing is waited for, not even what is over.
     if (!isFree()) return false;
     await this.stop();
     return true;
@@ -106,7 +107,7 @@ class HomeWatch {
     this.#isStopped = true;
     this.#timer?.cancel();
     for (const end of this.#ends) end();
-    await this.#looking;
+    if (this.#looking !== undefined) await this.#looking;
     const wasMine = this.#home === "mine";
     this.#set("nobody");
     if (wasMine) await this.#giveUp();

@@ -3,6 +3,7 @@ import type { Call, Identity, Principal, SessionRef, Target } from "../../contra
 import { payload } from "../../contract/index.ts";
 import { LimitBook } from "./limit-book.ts";
 import type { LimitEntry } from "./limit-entry.ts";
+import type { Limitable } from "./limited-target.ts";
 
 const SEARCH: Target = { provider: "crm", kind: "tool", name: "search" };
 const EXPORT: Target = { provider: "crm", kind: "tool", name: "export" };
@@ -52,7 +53,7 @@ function bookOf(...entries: Partial<LimitEntry>[]): LimitBook {
   return book;
 }
 
-const chargesOf = (book: LimitBook, call: Call) => book.planOf(call.target)?.chargesOf(call);
+const chargesOf = (book: LimitBook, call: Call) => book.planOf(call)?.chargesOf(call);
 const keysOf = (book: LimitBook, call: Call) => chargesOf(book, call)?.debits.map(({ key }) => key) ?? [];
 
 describe("which limits are for a call", () => {
@@ -63,13 +64,57 @@ describe("which limits are for a call", () => {
   });
 
   test("a server is named by its id, a primitive by its dotted name, or beside a server by its own [AP-532]", () => {
-    expect(bookOf({ selector: { server: "crm" } }).planOf(READ)).toBeUndefined();
-    expect(bookOf({ selector: { server: "c*" } }).planOf(SEARCH)).toBeDefined();
-    expect(bookOf({ selector: { primitive: "crm.search" } }).planOf(SEARCH)).toBeDefined();
-    expect(bookOf({ selector: { primitive: "crm.search" } }).planOf(EXPORT)).toBeUndefined();
-    expect(bookOf({ selector: { primitive: "search" } }).planOf(SEARCH)).toBeUndefined();
-    expect(bookOf({ selector: { server: "crm", primitive: "search" } }).planOf(SEARCH)).toBeDefined();
-    expect(bookOf({ selector: { primitive: "*.sea*" } }).planOf(SEARCH)).toBeDefined();
+    expect(bookOf({ selector: { server: "crm" } }).planOf({ target: READ })).toBeUndefined();
+    expect(bookOf({ selector: { server: "c*" } }).planOf({ target: SEARCH })).toBeDefined();
+    expect(bookOf({ selector: { primitive: "crm.search" } }).planOf({ target: SEARCH })).toBeDefined();
+    expect(bookOf({ selector: { primitive: "crm.search" } }).planOf({ target: EXPORT })).toBeUndefined();
+    expect(bookOf({ selector: { primitive: "search" } }).planOf({ target: SEARCH })).toBeUndefined();
+    expect(bookOf({ selector: { server: "crm", primitive: "search" } }).planOf({ target: SEARCH })).toBeDefined();
+    expect(bookOf({ selector: { primitive: "*.sea*" } }).planOf({ target: SEARCH })).toBeDefined();
+  });
+
+  const uri = (name: string, template?: string): Limitable => ({
+    target: { provider: "docs", kind: "resource", name },
+    ...(template !== undefined && { template: { provider: "docs", kind: "template", name: template } }),
+  });
+
+  test.each([
+    "file:///big.txt",
+    "file:///b%69g.txt",
+    "file:///./big.txt",
+    "file:///x/../big.txt",
+    "file:////big.txt",
+    "file:///big.txt#1",
+    "file:///big.txt?x",
+    "FILE:///big.txt",
+    "file:///BIG.txt",
+    "file:///big.txt%20",
+    " file:///big.txt",
+    "file:///big.txt. ",
+    "fi\tle:///big.txt",
+    `file:///${"x/../".repeat(1_000)}big.txt`,
+  ])("a resource is named by its URI in any spelling: %j", (name) => {
+    for (const primitive of ["docs.file:///big.txt", "docs.file:///big.*", "docs.file:///BIG.txt", "docs.*"])
+      expect(bookOf({ selector: { primitive } }).planOf(uri(name))).toBeDefined();
+    expect(bookOf({ selector: { server: "docs", primitive: "file:///big.txt" } }).planOf(uri(name))).toBeDefined();
+  });
+
+  test("and by nothing that is said of other places, schemes, tools and servers", () => {
+    const others = ["docs.file:///other.txt", "docs.search", "docs.get_*", "other.file:///big.txt", "docs.https://*"];
+    for (const primitive of others)
+      expect(bookOf({ selector: { primitive } }).planOf(uri("file:///big.txt"))).toBeUndefined();
+    for (const primitive of others.slice(1))
+      expect(bookOf({ selector: { primitive } }).planOf(uri("file:///b%69g.txt"))).toBeUndefined();
+    const host = bookOf({ selector: { primitive: "docs.https://*.corp.example/*" } });
+    expect(host.planOf(uri("https://evil.example/x"))).toBeUndefined();
+    expect(host.planOf(uri("https://h.corp.example/x"))).toBeDefined();
+  });
+
+  test("a template counts what it leads to", () => {
+    const book = bookOf({ selector: { primitive: "docs.file:///{+path}" } });
+    expect(book.planOf(uri("file:///a.txt", "file:///{+path}"))).toBeDefined();
+    expect(book.planOf(uri("file:///a.txt", "file:///{name}"))).toBeUndefined();
+    expect(book.planOf(uri("file:///a.txt"))).toBeUndefined();
   });
 
   test("a tenant, a user and a client are named by what is known of the caller", () => {
@@ -81,21 +126,54 @@ describe("which limits are for a call", () => {
     expect(chargesOf(bookOf({ selector: { tenant: "org-2" } }), callBy(ADA))).toBeUndefined();
   });
 
+  test("what somebody who is named has made is counted as theirs, beside whom else the limit names", () => {
+    const named = { groups: [], scopes: [] };
+    const maker = { id: "org-1/ada", user: "ada", client: "client-of-ada", ...named };
+    const made = (user: string) => principal(user, { makerNames: [maker] });
+    for (const selector of [{ user: "ada" }, { client: "client-of-ada" }, { user: "ad*", tenant: "org-1" }]) {
+      for (const per of [[], ["user"], ["client"], ["user", "tenant"]] as const) {
+        const book = bookOf({ selector, per: [...per] });
+        expect(keysOf(book, callBy(made("zoe")))).toEqual(keysOf(book, callBy(ADA)));
+      }
+      expect(chargesOf(bookOf({ selector, isOwn: true, owner: "org-1" }), callBy(made("zoe")))).toBeUndefined();
+    }
+    const each = bookOf({ selector: { user: "ad*" }, per: ["user"], concurrency: 1 });
+    const both = [...keysOf(each, callBy(principal("adam"))), ...keysOf(each, callBy(ADA))];
+    expect(keysOf(each, callBy(made("adam")))).toEqual(both);
+    expect(chargesOf(each, callBy(made("adam")))?.slots).toHaveLength(2);
+    const all = bookOf({ selector: { user: "*" }, per: ["user"] });
+    expect(keysOf(all, callBy(made("zoe")))).toEqual(keysOf(all, callBy(principal("zoe"))));
+  });
+
   test("one of a tenant's own list is for no other tenant, whatever the tenant is called", () => {
     const book = bookOf({ owner: "*" });
     expect(chargesOf(book, callBy(ADA))).toBeUndefined();
     expect(keysOf(book, callBy(principal("x", { tenant: "*" })))).toHaveLength(1);
   });
 
-  test("what speaks about another call, and what another process sends, takes nothing", () => {
+  test("what speaks about another call, gives up a subscription, or comes from another process takes nothing", () => {
     const book = bookOf({});
     expect(chargesOf(book, callBy(ADA, SEARCH, { resumes: "c0" }))).toBeUndefined();
+    expect(chargesOf(book, callBy(ADA, SEARCH, { method: "resources/unsubscribe" }))).toBeUndefined();
+    expect(chargesOf(book, callBy(ADA, SEARCH, { method: "resources/subscribe" }))).toBeDefined();
     const session = sessionOf(ADA, "s", { isPeer: true });
     expect(chargesOf(book, callBy(ADA, SEARCH, { session }))).toBeUndefined();
   });
 });
 
 describe("which calls share a bucket", () => {
+  test("those of what the platform has set for a tenant, whatever that one sets beside it", () => {
+    const platforms = { owner: "org-1", selector: { user: "*" } };
+    const own = { ...platforms, isOwn: true };
+    const of = (...entries: Partial<LimitEntry>[]) => chargesOf(bookOf(...entries), callBy(ADA))?.debits ?? [];
+    const [alone] = of(platforms);
+    for (const beside of [[own], [own, own], [own, { ...own, per: ["user"] as const }, own]]) {
+      const debits = of(...beside, platforms);
+      expect(debits.filter(({ isOwn }) => isOwn !== true)).toEqual([alone]);
+      expect(new Set(debits.map(({ key }) => key)).size).toBe(beside.length + 1);
+    }
+  });
+
   test("all that an entry is for, unless it is split [AP-031] [AP-032] [AP-033] [AP-034]", () => {
     const together = bookOf({ selector: { user: "*" } });
     expect(keysOf(together, callBy(ADA))).toEqual(keysOf(together, callBy(BOB)));
@@ -194,8 +272,8 @@ describe("what a call takes", () => {
 
   test("is worked out once for a caller, and once for all primitives that are limited alike", () => {
     const book = bookOf({ per: ["user"] });
-    expect(book.planOf(SEARCH)).toBe(book.planOf(READ));
+    expect(book.planOf({ target: SEARCH })).toBe(book.planOf({ target: READ }));
     expect(chargesOf(book, callBy(ADA))).toBe(chargesOf(book, callBy(ADA, READ)));
-    expect(bookOf().planOf(SEARCH)).toBeUndefined();
+    expect(bookOf().planOf({ target: SEARCH })).toBeUndefined();
   });
 });

@@ -1,8 +1,8 @@
 /** All limits that are in force, and for each primitive those that reach it. */
-import type { Target } from "../../contract/index.ts";
 import type { LimitEntry } from "./limit-entry.ts";
 import { LimitPlan } from "./limit-plan.ts";
-import { createRules, type DottedOf, type LimitRule } from "./limit-rule.ts";
+import { createRules, type LimitRule } from "./limit-rule.ts";
+import { type DottedOf, type Limitable, LimitedTarget } from "./limited-target.ts";
 
 /** Servers may go on renaming what they offer. */
 const MAX_PLANS = 10_000;
@@ -23,14 +23,16 @@ export class LimitBook {
 
   /** These and no others from now on; plans that were given out before are of the past. */
   replace(entries: readonly LimitEntry[]): void {
-    this.#rules = createRules(entries, this.#dottedOf);
+    this.#rules = createRules(entries);
     this.#plans.clear();
   }
 
   /** Undefined: no limit is for it. */
-  planOf(target: Target): LimitPlan | undefined {
+  planOf(entry: Limitable): LimitPlan | undefined {
+    const { target } = entry;
+    const wanted = new LimitedTarget(entry, this.#dottedOf);
     const places: number[] = [];
-    for (const [place, rule] of this.#rules.entries()) if (rule.reaches(target)) places.push(place);
+    for (const [place, rule] of this.#rules.entries()) if (rule.reaches(wanted)) places.push(place);
     if (places.length === 0) return undefined;
     const rules = places.map((place) => this.#rules[place] as LimitRule);
     const key = JSON.stringify([places, rules.map((rule) => rule.splitOf(target))]);

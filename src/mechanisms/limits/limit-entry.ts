@@ -21,6 +21,8 @@ export type LimitRate = { readonly capacity: number; readonly refill: number; re
 export type LimitEntry = {
   /** The tenant in whose own list it stands: it is for nobody else. Unset: it stands in the config. */
   readonly owner?: string | undefined;
+  /** Its owner has set it, and not the platform for them. Default false. */
+  readonly isOwn?: boolean | undefined;
   readonly selector: LimitSelector;
   readonly per: readonly LimitPer[];
   readonly rate?: LimitRate | undefined;

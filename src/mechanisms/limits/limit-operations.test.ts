@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { ManualTime } from "../../../tests/kit/manual-time.ts";
+import { who } from "../../../tests/kit/policy-rig.ts";
 import { KeptLog } from "../../../tests/kit/quiet.ts";
 import { type AuditEvent, LOCAL, type Operation, type OperationContext } from "../../contract/index.ts";
 import { LivePolicy, MemoryPolicy } from "../access/index.ts";
@@ -17,8 +18,6 @@ const EXAMPLE = [
   { selector: { client: "7d1f*" }, concurrency: 5, budget: 100 },
 ];
 
-type Anything = Operation<unknown, unknown>;
-
 async function rig() {
   const time = new ManualTime();
   const log = new KeptLog();
@@ -33,8 +32,10 @@ async function rig() {
       return await rows.write(changes);
     },
   };
-  const [get, put] = limitOperations({ policy, trail: () => trail, now: () => 1 }) as unknown as [Anything, Anything];
-  const run = async ({ input, run: go }: Anything, given: object, more: Partial<OperationContext> = {}) => {
+  const parts = { policy, trail: () => trail, now: () => 1, requireName: () => undefined };
+  const [get, put] = limitOperations(parts);
+  if (!get || !put) throw new Error("expected two operations");
+  const run = async ({ input, run: go }: Operation, given: object, more: Partial<OperationContext> = {}) => {
     const checked = input.check({ orgId: "org-1", ...given });
     if ("problems" in checked) throw new Error(JSON.stringify(checked.problems));
     return await go(checked.value as never, { principal: LOCAL, ...more });
@@ -67,6 +68,16 @@ describe("the list of limits of a tenant", () => {
       { type: "dev.isthmus.limits.replaced", tenant: "org-1", details: { limits: 4 } },
       { type: "dev.isthmus.limits.replaced", details: { limits: 1 } },
     ]);
+  });
+
+  test("is not what the platform has set for it: neither takes the other's place", async () => {
+    const { run, get, put, policy, log } = await rig();
+    const principal = who("boss", { tenant: "org-1", role: "admin" });
+    await run(put, { body: EXAMPLE.slice(0, 1) });
+    await run(put, { body: EXAMPLE.slice(1, 2) }, { principal });
+    await run(put, { body: [] }, { principal });
+    expect((await run(get, {})).body).toEqual(EXAMPLE.slice(0, 1));
+    expect(new TenantLimits(log).read(policy.entries("limit"))).toMatchObject([{ rate: { capacity: 1000 } }]);
   });
 
   test("is not replaced by who has read another version", async () => {

@@ -36,9 +36,11 @@ export class LimitPlan {
   }
 
   /** Undefined: it takes nothing. */
-  chargesOf({ principal, session, resumes }: Call): LimitCharges | undefined {
+  chargesOf({ principal, session, resumes, method }: Call): LimitCharges | undefined {
     // What speaks about another call is part of that one; what another process sends was charged there.
     if (resumes !== undefined || session?.isPeer === true) return undefined;
+    // Whoever has spent everything may still give something back.
+    if (method === "resources/unsubscribe") return undefined;
     const lasting = this.#isPerSession && session !== undefined && isOfOneClient(session) ? session : undefined;
     const key = lasting ?? principal;
     let charges = this.#known.get(key);

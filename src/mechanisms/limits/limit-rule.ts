@@ -1,6 +1,8 @@
 /** A limit as it is applied: which calls it is for, and what they take. */
 import { createHash } from "node:crypto";
 import {
+  type CallerNames,
+  DEFAULT_TENANT,
   type Debit,
   type Identity,
   type LimitLevel,
@@ -8,13 +10,12 @@ import {
   type SlotClaim,
   type Target,
 } from "../../contract/index.ts";
+import { CountedPattern } from "../access/index.ts";
 import { type LimitEntry, levelOf } from "./limit-entry.ts";
+import type { LimitedTarget, LimitPattern } from "./limited-target.ts";
 
 /** Whom a call is by, and in which session it was made; unset: in none that lasts. */
 export type LimitCaller = { readonly identity: Identity; readonly session: string | undefined };
-
-/** How a primitive is called in the list of everything. */
-export type DottedOf = (target: Target) => string;
 
 const DAY_MS = 86_400_000;
 /** A budget must outlive whoever might try to wait for its end; one of a session, the session. */
@@ -22,18 +23,19 @@ const BUDGET_TTL_MS = 400 * DAY_MS;
 const SESSION_BUDGET_TTL_MS = 2 * DAY_MS;
 const LEAST_TTL_MS = 1_000;
 
+type Holder = Pick<CallerNames, "user" | "client">;
+type Bucketed = Holder & { readonly tenant: string; readonly session: string | undefined };
+
 export class LimitRule {
   readonly level: LimitLevel;
   readonly #entry: LimitEntry;
   /** Names it in every process and after every restart, as long as it says the same. */
   readonly #name: string;
+  #pattern: LimitPattern | undefined;
 
-  readonly #dottedOf: DottedOf;
-
-  constructor(entry: LimitEntry, name: string, dottedOf: DottedOf) {
+  constructor(entry: LimitEntry, name: string) {
     this.#entry = entry;
     this.#name = name;
-    this.#dottedOf = dottedOf;
     this.level = levelOf(entry);
   }
 
@@ -49,36 +51,46 @@ export class LimitRule {
     return per.includes("server") ? JSON.stringify([provider]) : "";
   }
 
-  reaches(target: Target): boolean {
+  reaches(wanted: LimitedTarget): boolean {
     const { server = "*", primitive = "*" } = this.#entry.selector;
-    if (!matchesPattern(server, target.provider)) return false;
-    if (primitive === "*" || matchesPattern(primitive, this.#dottedOf(target))) return true;
-    return server !== "*" && matchesPattern(primitive, target.name);
+    if (!matchesPattern(server, wanted.target.provider)) return false;
+    if (primitive === "*") return true;
+    this.#pattern ??= { written: primitive, counted: new CountedPattern(primitive) };
+    return wanted.fits(this.#pattern, server !== "*");
   }
 
-  isFor({ tenant, user, client }: Identity): boolean {
+  isFor(identity: Identity): boolean {
     const { selector, owner } = this.#entry;
-    return (
-      (owner === undefined || owner === tenant) &&
-      matchesPattern(selector.tenant ?? "*", tenant) &&
-      matchesPattern(selector.user ?? "*", user) &&
-      matchesPattern(selector.client ?? "*", client)
-    );
+    const { tenant } = identity;
+    const isOfTenant = (owner === undefined || owner === tenant) && matchesPattern(selector.tenant ?? "*", tenant);
+    return isOfTenant && this.#holders(identity).length > 0;
+  }
+
+  /** Whose buckets a caller takes from: what somebody who is named has made takes from theirs, too. */
+  #holders(identity: Identity): readonly Holder[] {
+    const { selector, isOwn = false } = this.#entry;
+    const { user = "*", client = "*" } = selector;
+    const namesSomebody = user !== "*" || client !== "*";
+    // What a tenant says of whoever made a token is about them alone.
+    const makers = namesSomebody && !isOwn ? (identity.makerNames ?? []) : [];
+    return [identity, ...makers].filter((one) => matchesPattern(user, one.user) && matchesPattern(client, one.client));
   }
 
   debits(target: Target, caller: LimitCaller): Debit[] {
     const { level } = this;
-    const { rate, budget } = this.#entry;
-    const key = (kind: string) => this.#key(kind, target, caller);
+    const { rate, budget, isOwn = false } = this.#entry;
+    const keys = (kind: string) => this.#keys(kind, target, caller);
+    const { tenant } = caller.identity;
+    const whose = tenant === DEFAULT_TENANT ? {} : { tenant: hashOf(tenant), isOwn };
     const found: Debit[] = [];
     if (rate !== undefined) {
       const ttlMs = Math.max(LEAST_TTL_MS, Math.ceil((rate.capacity * rate.periodMs) / rate.refill));
-      found.push({ key: key(`rate/${rate.periodMs}`), level, ...rate, ttlMs });
+      for (const key of keys(`rate/${rate.periodMs}`)) found.push({ key, level, ...rate, ttlMs, ...whose });
     }
     if (budget !== undefined) {
       const ttlMs = this.isPerSession ? SESSION_BUDGET_TTL_MS : BUDGET_TTL_MS;
-      const isOfSession = this.isPerSession;
-      found.push({ key: key("budget"), level, capacity: budget, refill: 0, periodMs: 1, ttlMs, isOfSession });
+      const counted = { capacity: budget, refill: 0, periodMs: 1, ttlMs, isOfSession: this.isPerSession };
+      for (const key of keys("budget")) found.push({ key, level, ...counted, ...whose });
     }
     return found;
   }
@@ -86,12 +98,17 @@ export class LimitRule {
   slots(target: Target, caller: LimitCaller): SlotClaim[] {
     const { concurrency } = this.#entry;
     if (concurrency === undefined) return [];
-    return [{ key: this.#key("places", target, caller), level: this.level, max: concurrency }];
+    return this.#keys("places", target, caller).map((key) => ({ key, level: this.level, max: concurrency }));
   }
 
-  /** Hashed: nothing that a caller can choose stands in the name of anything in a store. */
-  #key(kind: string, target: Target, { identity, session }: LimitCaller): string {
-    const { tenant, user, client } = identity;
+  /** Each once. Hashed: nothing that a caller can choose stands in the name of anything in a store. */
+  #keys(kind: string, target: Target, { identity, session }: LimitCaller): readonly string[] {
+    const { tenant } = identity;
+    const keyOf = ({ user, client }: Holder) => this.#key(kind, target, { tenant, user, client, session });
+    return [...new Set(this.#holders(identity).map(keyOf))];
+  }
+
+  #key(kind: string, target: Target, { tenant, user, client, session }: Bucketed): string {
     const { per } = this.#entry;
     // A program without a user is one by itself.
     const who = per.includes("user") ? [tenant, user, user === "" ? client : ""] : [];
@@ -109,15 +126,25 @@ export class LimitRule {
 }
 
 /** Each under a name of its own: two that are for the same calls are counted apart. */
-export function createRules(entries: readonly LimitEntry[], dottedOf: DottedOf): LimitRule[] {
+export function createRules(entries: readonly LimitEntry[]): LimitRule[] {
   const seen = new Map<string, number>();
   return entries.map((entry) => {
     const { tenant = "*", server = "*", primitive = "*", user = "*", client = "*" } = entry.selector;
     // Not what it allows: whoever raises a limit does not give back what was taken.
-    const said = JSON.stringify([entry.owner ?? null, tenant, server, primitive, user, client, entry.per.toSorted()]);
+    const said = JSON.stringify([
+      entry.owner ?? null,
+      tenant,
+      server,
+      primitive,
+      user,
+      client,
+      entry.per.toSorted(),
+      // However many a tenant sets beside it, what the platform has set for them keeps its name.
+      ...(entry.isOwn ? ["own"] : []),
+    ]);
     const place = seen.get(said) ?? 0;
     seen.set(said, place + 1);
-    return new LimitRule(entry, hashOf(`${said}${place}`), dottedOf);
+    return new LimitRule(entry, hashOf(`${said}${place}`));
   });
 }
 
