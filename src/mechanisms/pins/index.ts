@@ -1,3 +1,4 @@
-export type { Pin, PinChange } from "./pin-book.ts";
+export { isPinned } from "./fingerprint.ts";
+export { nearestPrint, type PendingPrint, type Pin, type PinChange, pendingDigest } from "./pin-book.ts";
 export { PinFile, PinFileFault } from "./pin-file.ts";
 export { Pins } from "./pins.ts";

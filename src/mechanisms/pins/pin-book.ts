@@ -4,7 +4,7 @@
  * others have written.
  */
 import { createHash } from "node:crypto";
-import { differences, type PinKind, type Print } from "./fingerprint.ts";
+import { differences, membersDigest, type PinKind, type Print } from "./fingerprint.ts";
 
 export type PinTarget = { readonly server: string; readonly kind: PinKind; readonly name: string };
 
@@ -30,22 +30,37 @@ export type PinChange = (book: PinBook) => void;
 
 export const MAX_PRINTS = 8;
 export const MAX_PINS = 10_000;
-/** A longer name is known by its digest: names are whatever a server likes. */
+/** Of one server, accepted or not. With so many only the newest that waits is kept of each pin, and none is learned. */
+export const MAX_SERVER_PRINTS = 12_000;
+/** Bytes of one server: what comes beyond is known by its digests alone. With these bounds no fifteen servers fill the file. */
+export const MAX_SERVER_TEXTS = 4 * 1024 * 1024;
+/** In bytes as it is written. A longer name is known by its digest: names are whatever a server likes. */
 const MAX_NAME = 256;
+/** What one UTF-16 unit takes at most, in an escape. */
+const MOST_PER_UNIT = 6;
+
+/** The pins of one server by key, and what they come to. */
+type ServerPins = { readonly pins: Map<string, Pin>; prints: number; textBytes: number };
 
 export class PinBook {
-  readonly #servers = new Map<string, Map<string, Pin>>();
+  readonly #servers = new Map<string, ServerPins>();
 
   find(target: PinTarget): Pin | undefined {
-    return this.#servers.get(target.server)?.get(keyOf(target));
+    return this.#servers.get(target.server)?.pins.get(keyOf(target));
+  }
+
+  /** Accepted or not. */
+  has(target: PinTarget, print: Print): boolean {
+    const pin = this.find(target);
+    return pin !== undefined && (has(pin.prints, print) || has(pin.pending, print));
   }
 
   *pinsOf(server: string): Iterable<Pin> {
-    yield* this.#servers.get(server)?.values() ?? [];
+    yield* this.#servers.get(server)?.pins.values() ?? [];
   }
 
   *all(): Iterable<Pin> {
-    for (const pins of this.#servers.values()) yield* pins.values();
+    for (const { pins } of this.#servers.values()) yield* pins.values();
   }
 
   get isEmpty(): boolean {
@@ -57,16 +72,28 @@ export class PinBook {
   }
 
   isFull(server: string): boolean {
-    return (this.#servers.get(server)?.size ?? 0) >= MAX_PINS;
+    return (this.#servers.get(server)?.pins.size ?? 0) >= MAX_PINS;
   }
 
-  /** Takes a pin as it stands. Nothing where the server has too many. */
+  #hasManyPrints(server: string): boolean {
+    return (this.#servers.get(server)?.prints ?? 0) >= MAX_SERVER_PRINTS;
+  }
+
+  /** Takes a pin as it stands, with as much of its texts as there is room for. Nothing where the server has too many. */
   put(pin: Pin): void {
-    const pins = this.#servers.get(pin.server) ?? new Map<string, Pin>();
+    const own = this.#servers.get(pin.server) ?? { pins: new Map<string, Pin>(), prints: 0, textBytes: 0 };
     const key = keyOf(pin);
-    if (pins.size >= MAX_PINS && !pins.has(key)) return;
-    pins.set(key, { ...pin, name: boundName(pin.name) });
-    this.#servers.set(pin.server, pins);
+    if (own.pins.size >= MAX_PINS && !own.pins.has(key)) return;
+    this.#servers.set(pin.server, own);
+    uncount(own, own.pins.get(key));
+    const keep = <P extends Print>(print: P): P => keptPrint(own, print);
+    own.pins.set(key, {
+      ...pin,
+      name: boundName(pin.name),
+      prints: pin.prints.map(keep),
+      // The newest first: that is what somebody is going to look at.
+      pending: pin.pending.toReversed().map(keep).reverse(),
+    });
   }
 
   /** It was seen for the first time. */
@@ -78,7 +105,14 @@ export class PinBook {
   learn(target: PinTarget, print: Print): void {
     const pin = this.find(target);
     if (!pin || pin.acceptedAt !== undefined || pin.prints.length >= MAX_PRINTS || has(pin.prints, print)) return;
-    this.put({ ...pin, prints: [...pin.prints, print] });
+    if (!this.#hasManyPrints(target.server)) this.put({ ...pin, prints: [...pin.prints, print] });
+  }
+
+  /** It is as it was pinned, as far as a rule of before could tell: from now on all of it counts. */
+  renew(target: PinTarget, print: Print): void {
+    const pin = this.find(target);
+    const former = pin && formerOf(pin, print);
+    if (pin && former) this.put({ ...pin, prints: pin.prints.map((one) => (one === former ? print : one)) });
   }
 
   /** It has changed. `was`: it is a copy of the one with that name. */
@@ -89,16 +123,18 @@ export class PinBook {
     const original = was ?? (pin.prints.length === 0 ? pin.pending.at(-1)?.was : undefined);
     const what = original === undefined ? nearestDifferences(pin.prints, print) : ["name"];
     const pending: PendingPrint = { ...print, since: at, what, ...(original !== undefined && { was: original }) };
-    this.put({ ...pin, pending: [...pin.pending, pending].slice(-MAX_PRINTS) });
+    const most = this.#hasManyPrints(target.server) ? 1 : MAX_PRINTS;
+    this.put({ ...pin, pending: [...pin.pending, pending].slice(-most) });
   }
 
-  /** Somebody has looked at it: what it has shown so far is as it should be. */
-  accept(target: PinTarget, at: string): void {
+  /** Somebody has looked at it: what they were shown, by its digest, is as it should be. False where that is not what waits now. */
+  accept(target: PinTarget, at: string, shown: string): boolean {
     const pin = this.find(target);
-    if (!pin || pin.pending.length === 0) return;
-    const accepted = pin.pending.map(({ digest, parts }): Print => ({ digest, parts }));
+    if (!pin || pendingDigest(pin) !== shown) return false;
+    const accepted = pin.pending.map(({ since: _since, what: _what, was: _was, ...print }): Print => print);
     const prints = [...pin.prints, ...accepted].slice(-MAX_PRINTS);
     this.put({ ...pin, prints, pending: [], acceptedAt: at });
+    return true;
   }
 
   /** The server lists it no more, since `at`; unset: it does again. */
@@ -108,8 +144,39 @@ export class PinBook {
   }
 
   drop(target: PinTarget): void {
-    this.#servers.get(target.server)?.delete(keyOf(target));
+    const own = this.#servers.get(target.server);
+    if (!own) return;
+    uncount(own, this.find(target));
+    own.pins.delete(keyOf(target));
   }
+}
+
+function uncount(own: ServerPins, pin: Pin | undefined): void {
+  for (const print of [...(pin?.prints ?? []), ...(pin?.pending ?? [])]) {
+    own.prints--;
+    own.textBytes -= textBytes(print);
+  }
+}
+
+/** Counts it, and leaves its texts out where the server has no room for them. */
+function keptPrint<P extends Print>(own: ServerPins, print: P): P {
+  own.prints++;
+  const bytes = textBytes(print);
+  if (own.textBytes + bytes > MAX_SERVER_TEXTS) return { ...print, texts: undefined };
+  own.textBytes += bytes;
+  return print;
+}
+
+function textBytes({ texts }: Print): number {
+  let bytes = 0;
+  for (const name in texts) bytes += Buffer.byteLength(texts[name] ?? "");
+  return bytes;
+}
+
+/** The accepted print of the same members that was made when only those counted. */
+export function formerOf({ kind, prints }: Pin, print: Print): Print | undefined {
+  const digest = membersDigest(kind, print);
+  return prints.find((one) => one.rule === undefined && one.digest === digest);
 }
 
 function has(prints: readonly Print[], { digest }: Print): boolean {
@@ -122,12 +189,30 @@ function nearestDifferences(prints: readonly Print[], print: Print): string[] {
   return nearest;
 }
 
+/** The accepted definition that a change is nearest to; undefined: there is none. */
+export function nearestPrint(prints: readonly Print[], print: Print): Print | undefined {
+  return prints.toSorted((a, b) => differences(a, print).length - differences(b, print).length)[0];
+}
+
+/** Of all that waits to be accepted of this pin: another definition gives another one. Undefined: nothing waits. */
+export function pendingDigest({ server, kind, name, pending }: Pin): string | undefined {
+  if (pending.length === 0) return undefined;
+  const shown = [server, kind, boundName(name), pending.map(({ digest, was }) => [digest, was ?? null])];
+  return createHash("sha256").update(JSON.stringify(shown)).digest("hex").slice(0, DIGEST_LENGTH);
+}
+
+/** In hex digits: nobody makes two definitions of the same digest. */
+const DIGEST_LENGTH = 32;
+
 /** What a pin is known by within its server. */
 export function keyOf({ kind, name }: Pick<PinTarget, "kind" | "name">): string {
   return `${kind} ${boundName(name)}`;
 }
 
+const QUOTES = 2;
+
 function boundName(name: string): string {
-  if (name.length <= MAX_NAME) return name;
+  if (name.length * MOST_PER_UNIT <= MAX_NAME) return name;
+  if (name.length <= MAX_NAME && Buffer.byteLength(JSON.stringify(name)) <= MAX_NAME + QUOTES) return name;
   return `sha256:${createHash("sha256").update(name).digest("base64url")}`;
 }

@@ -3,13 +3,15 @@
  * reader sees the one or the other and no writer's change is lost. A file that cannot be understood is left alone.
  */
 import { closeSync, fstatSync, openSync, readSync, statSync } from "node:fs";
-import { mkdir, open, rename, stat, unlink } from "node:fs/promises";
+import { open, rename, stat, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { makePrivateFolder } from "../../contract/index.ts";
 import { PinBook, type PinChange } from "./pin-book.ts";
-import { bookText, parseBook } from "./pin-text.ts";
+import { bookPieces, parseBook } from "./pin-text.ts";
 
-const MAX_BYTES = 64 * 1024 * 1024;
+/** What can be read as one text. The most that a server makes a book keep is less than a fifteenth of it. */
+export const MAX_BYTES = 480 * 1024 * 1024;
 const LOCK_POLL_MS = 25;
 const LOCK_WAIT_MS = 2_000;
 /** Whoever held it that long was killed. */
@@ -31,6 +33,8 @@ export type UpdatedBook = {
 export class PinFile {
   readonly path: string;
   #lastPrint = "";
+  /** What we last read or wrote there was a book. */
+  #isUnderstood = false;
 
   constructor(path: string) {
     this.path = path;
@@ -46,9 +50,12 @@ export class PinFile {
     const print = this.#print();
     const text = this.#readText();
     this.#lastPrint = print;
+    this.#isUnderstood = false;
     if (text === undefined) return undefined;
     try {
-      return parseBook(text);
+      const book = parseBook(text);
+      this.#isUnderstood = true;
+      return book;
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       throw new PinFileFault(`${this.path} ${reason}; repair it, or delete it to pin everything anew`);
@@ -56,19 +63,20 @@ export class PinFile {
   }
 
   /**
-   * Makes these changes to what is on disk, and gives the book that is there now. `known`: what to begin with where there
-   * is no file. Rejects with PinFileFault; the file is then as it was.
+   * Makes these changes to what is on disk, and gives the book that is there now. `known`: what is there with these changes
+   * made to it, as long as nobody else has written; and what to begin with where there is no file. Rejects with PinFileFault; the file is then as it was.
    */
   async update(changes: readonly PinChange[], known?: PinBook): Promise<UpdatedBook> {
     try {
-      await mkdir(dirname(this.path), { recursive: true, mode: 0o700 });
+      makePrivateFolder(dirname(this.path));
       const unlock = await this.#lock();
       try {
         const isForeign = this.hasChanged;
-        const book = this.read() ?? known ?? new PinBook();
-        for (const change of changes) change(book);
-        await this.#write(bookText(book));
+        const book = (isForeign || !this.#isUnderstood ? this.read() : undefined) ?? known ?? new PinBook();
+        if (book !== known) for (const change of changes) change(book);
+        await this.#write(bookPieces(book));
         this.#lastPrint = this.#print();
+        this.#isUnderstood = true;
         return { book, isForeign };
       } finally {
         await unlock();
@@ -100,13 +108,19 @@ export class PinFile {
     }
   }
 
-  async #write(text: string): Promise<void> {
-    if (text.length > MAX_BYTES) throw new PinFileFault(`${this.path} would be larger than it may be`);
+  async #write(pieces: Iterable<string>): Promise<void> {
     const draft = `${this.path}.${process.pid}.tmp`;
     try {
-      const handle = await open(draft, "w", 0o600);
+      // What a process of that number has left, or somebody else has put there, is not written to.
+      await unlink(draft).catch(() => undefined);
+      const handle = await open(draft, "wx", 0o600);
       try {
-        await handle.writeFile(text);
+        let length = 0;
+        for (const piece of pieces) {
+          length += Buffer.byteLength(piece);
+          if (length > MAX_BYTES) throw new PinFileFault(`${this.path} would be larger than it may be`);
+          await handle.writeFile(piece);
+        }
         await handle.sync();
       } finally {
         await handle.close();

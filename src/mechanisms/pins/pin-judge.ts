@@ -4,9 +4,10 @@
  * other definition is a change, whoever is shown it.
  */
 import { createHash } from "node:crypto";
-import type { Offer, Primitive } from "../../contract/index.ts";
-import { isTelling, type PinKind, type Print, printOf } from "./fingerprint.ts";
+import { mapSteps, type Offer, type Steps } from "../../contract/index.ts";
+import { isTelling, membersDigest, type PinKind, type Print, printOf } from "./fingerprint.ts";
 import {
+  formerOf,
   keyOf,
   MAX_PINS,
   MAX_PRINTS,
@@ -26,10 +27,13 @@ export type Judgement = {
   readonly changes: readonly PinChange[];
   /** Those that were pinned now. */
   readonly fresh: readonly string[];
-  /** How many could not be pinned, because the server has too many. */
-  readonly unpinned: number;
+  /** Those that could not be pinned, because the server has too many. */
+  readonly unpinned: ReadonlySet<string>;
+  /** Since when there are any. */
+  readonly fullSince: string;
 };
 
+/** Without its texts, which the book has as far as anybody is shown them. */
 type Remembered = { readonly raw: string; readonly print: Print };
 
 /** What is known of one server only while it runs. */
@@ -40,6 +44,17 @@ class ServerMemory {
   readonly prints = new Map<string, Remembered>();
   /** What was listed at least once: it is not taken for gone when some clients do not see it. */
   readonly seen = new Set<string>();
+  fullSince: string | undefined;
+
+  printOf(target: PinTarget, text: string, book: PinBook): Print {
+    const key = keyOf(target);
+    const raw = createHash("sha256").update(text, "latin1").digest("base64");
+    const known = this.prints.get(key);
+    if (known?.raw === raw && book.has(target, known.print)) return known.print;
+    const print = printOf(target.kind, text);
+    if (known || this.prints.size < MAX_PINS) this.prints.set(key, { raw, print: { ...print, texts: undefined } });
+    return print;
+  }
 }
 
 export class PinJudge {
@@ -55,10 +70,23 @@ export class PinJudge {
     this.#memory.get(server)?.shown.clear();
   }
 
-  judge(book: PinBook, server: string, profile: string, offer: Offer & { readonly kind: PinKind }): Judgement {
+  /**
+   * The prints are worked out in steps, and what is to be said of them in one: the book may change in the meantime.
+   * `book`: as it is then.
+   */
+  *judge(
+    book: () => PinBook,
+    server: string,
+    profile: string,
+    offer: Offer & { readonly kind: PinKind },
+  ): Steps<Judgement> {
     const memory = this.#memoryOf(server);
-    const work = new OfferWork({ book, server, profile, kind: offer.kind, memory, at: this.#now() });
-    for (const primitive of offer.primitives) work.judge(primitive);
+    const { kind } = offer;
+    const prints = yield* mapSteps(offer.primitives, ({ name, definition }) =>
+      memory.printOf({ server, kind, name }, definition.text, book()),
+    );
+    const work = new OfferWork({ book: book(), server, profile, kind, memory, at: this.#now() });
+    for (const [place, { name }] of offer.primitives.entries()) work.judge(name, prints[place] as Print);
     work.judgeMissing();
     return work;
   }
@@ -83,7 +111,7 @@ class OfferWork implements Judgement {
   readonly suspects = new Map<string, PendingPrint>();
   readonly changes: PinChange[] = [];
   readonly fresh: string[] = [];
-  unpinned = 0;
+  readonly unpinned = new Set<string>();
   readonly #options: WorkOptions;
   readonly #at: string;
   readonly #here = new Set<string>();
@@ -95,14 +123,17 @@ class OfferWork implements Judgement {
     this.#at = new Date(options.at).toISOString();
   }
 
-  judge({ name, definition }: Primitive): void {
+  judge(name: string, print: Print): void {
     const { book, server, kind, memory } = this.#options;
     const target: PinTarget = { server, kind, name };
     const key = keyOf(target);
-    const print = this.#printOf(key, definition.text);
     this.#known ??= this.#knownDigests();
     this.#here.add(key);
-    const pin = book.find(target);
+    let pin = book.find(target);
+    if (pin && formerOf(pin, print)) {
+      this.#change((one) => one.renew(target, print));
+      pin = book.find(target);
+    }
     if (pin) memory.seen.add(key);
     if (pin?.goneAt !== undefined) this.#change((one) => one.setGone(target, undefined));
     const isAccepted = pin?.prints.some(({ digest }) => digest === print.digest) ?? false;
@@ -112,9 +143,15 @@ class OfferWork implements Judgement {
     else this.#suspect(target, print);
   }
 
+  get fullSince(): string {
+    const { memory } = this.#options;
+    memory.fullSince ??= this.#at;
+    return memory.fullSince;
+  }
+
   #first(target: PinTarget, key: string, print: Print): void {
-    const was = isTelling(print) ? this.#known?.get(print.digest) : undefined;
-    if (this.#options.book.isFull(target.server)) this.unpinned++;
+    const was = isTelling(print) ? this.#known?.get(membersDigest(target.kind, print)) : undefined;
+    if (this.#options.book.isFull(target.server)) this.unpinned.add(target.name);
     else if (was !== undefined) this.#suspect(target, print, was);
     else {
       this.#change((book) => book.pin(target, print, this.#at));
@@ -168,18 +205,8 @@ class OfferWork implements Judgement {
   #knownDigests(): ReadonlyMap<string, string> {
     const known = new Map<string, string>();
     for (const { kind, name, prints } of this.#options.book.pinsOf(this.#options.server)) {
-      if (kind === this.#options.kind) for (const { digest } of prints) known.set(digest, name);
+      if (kind === this.#options.kind) for (const print of prints) known.set(membersDigest(kind, print), name);
     }
     return known;
-  }
-
-  #printOf(key: string, text: string): Print {
-    const { prints } = this.#options.memory;
-    const raw = createHash("sha256").update(text, "latin1").digest("base64");
-    const known = prints.get(key);
-    if (known?.raw === raw) return known.print;
-    const print = printOf(this.#options.kind, text);
-    if (known || prints.size < MAX_PINS) prints.set(key, { raw, print });
-    return print;
   }
 }

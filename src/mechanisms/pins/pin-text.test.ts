@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { bookText, parseBook } from "./pin-text.ts";
+import { bookPieces, parseBook } from "./pin-text.ts";
 
 const print = { digest: "d", parts: { description: "p" } };
 const pin = { server: "files", kind: "tool", name: "read", since: "2026-01-01", prints: [print] };
@@ -9,13 +9,20 @@ const textOf = (...pins: readonly object[]) => JSON.stringify({ version: 1, pins
 const parse = (...pins: readonly object[]) => [...parseBook(textOf(...pins)).all()];
 
 describe("parseBook", () => {
-  test("reads what bookText writes", () => {
+  test("reads what bookPieces writes", () => {
     const full = { ...pin, pending: [change], acceptedAt: "2026-01-03", goneAt: "2026-01-04" };
     const book = parseBook(textOf(pin, { ...full, kind: "prompt" }));
-    expect([...parseBook(bookText(book)).all()]).toEqual([
+    expect([...parseBook([...bookPieces(book)].join("")).all()]).toEqual([
       { ...pin, pending: [] },
       { ...full, kind: "prompt" },
     ]);
+  });
+
+  test.each([0, 1, 199, 200, 201, 1_000])("reads a book of %d pins that was written in pieces", (count) => {
+    const pins = Array.from({ length: count }, (_, index) => ({ ...pin, name: `tool ${index}`, pending: [] }));
+    const pieces = [...bookPieces(parseBook(textOf(...pins)))];
+    expect([...parseBook(pieces.join("")).all()]).toEqual(pins);
+    expect(Math.max(...pieces.map((piece) => piece.length))).toBeLessThan(200 * 200);
   });
 
   test("takes no notice of members that it does not know", () => {

@@ -1,5 +1,5 @@
 /** The book as text: one pin a line, so that a person can read it and a version control system compare it. */
-import type { Print } from "./fingerprint.ts";
+import { MAX_TEXT, type Print } from "./fingerprint.ts";
 import { MAX_PRINTS, type PendingPrint, type Pin, PinBook } from "./pin-book.ts";
 
 const MAX_NAME = 1024;
@@ -47,8 +47,14 @@ function asPin(value: unknown, place: string): Pin {
 }
 
 function asPrint(value: unknown, place: string): Print {
-  const { digest, parts } = asTable(value, place);
-  return { digest: asText(digest, MAX_DIGEST, place, "digest"), parts: asParts(parts, `${place}.parts`) };
+  const { digest, parts, texts, rule } = asTable(value, place);
+  return {
+    digest: asText(digest, MAX_DIGEST, place, "digest"),
+    parts: asTexts(parts, `${place}.parts`, MAX_DIGEST),
+    // Books of before have none.
+    ...(texts !== undefined && { texts: asTexts(texts, `${place}.texts`, MAX_TEXT) }),
+    ...(typeof rule === "number" && { rule }),
+  };
 }
 
 function asPending(value: unknown, place: string): PendingPrint {
@@ -61,11 +67,11 @@ function asPending(value: unknown, place: string): PendingPrint {
   };
 }
 
-function asParts(value: unknown, place: string): Print["parts"] {
+function asTexts(value: unknown, place: string, most: number): Print["parts"] {
   const parts = asTable(value, place);
   for (const key of Object.keys(parts)) {
     asText(key, MAX_WORD, place, "key");
-    asText(parts[key], MAX_DIGEST, place, key);
+    asText(parts[key], most, place, key);
   }
   return parts as Print["parts"];
 }
@@ -91,9 +97,22 @@ function fault(place: string, expected: string): Error {
   return new Error(`is no book of pins (${place}: ${expected})`);
 }
 
-export function bookText(book: PinBook): string {
-  const lines = [...book.all()].map((pin) => JSON.stringify(lineOf(pin)));
-  return `{"version":1,"pins":[\n${lines.join(",\n")}\n]}\n`;
+/** So many pins are written out in one go: there may be very many. */
+const PIECE = 200;
+
+/** The text of a book in pieces: whoever writes it lets others go on between them. */
+export function* bookPieces(book: PinBook): Iterable<string> {
+  let lines: string[] = [];
+  let before = '{"version":1,"pins":[\n';
+  for (const pin of book.all()) {
+    lines.push(JSON.stringify(lineOf(pin)));
+    if (lines.length < PIECE) continue;
+    yield before + lines.join(",\n");
+    before = ",\n";
+    lines = [];
+  }
+  if (lines.length > 0) yield `${before}${lines.join(",\n")}\n]}\n`;
+  else yield before === ",\n" ? "\n]}\n" : `${before}\n]}\n`;
 }
 
 function lineOf({ pending, ...pin }: Pin) {

@@ -2,11 +2,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { ManualTime } from "../../../tests/kit/manual-time.ts";
-import { KeptLog, KeptMeter } from "../../../tests/kit/quiet.ts";
-import { type ListedKind, type Offer, payload, textOf } from "../../contract/index.ts";
+import { type Definition, offered, pinRig } from "../../../tests/kit/pin-rig.ts";
+import { finish } from "../../contract/index.ts";
+import { type Pin, type PinBook, pendingDigest } from "./pin-book.ts";
 import { PinFile } from "./pin-file.ts";
-import { type PinMode, Pins } from "./pins.ts";
+import type { PinMode } from "./pins.ts";
 
 let folder = "";
 beforeEach(() => {
@@ -20,41 +20,46 @@ const DAY_MS = 24 * 3_600_000;
 const read = { name: "read", description: "Reads a file.", inputSchema: { type: "object" } };
 const write = { name: "write", description: "Writes a file.", inputSchema: { type: "object" } };
 
-type Definition = { readonly name: string } & Readonly<Record<string, unknown>>;
-
-function offered(tools: readonly Definition[], kind: ListedKind = "tool"): Offer {
-  const primitives = tools.map((tool) => {
-    return { kind, name: tool.name, definition: payload(textOf(JSON.stringify(tool))), repeatable: false };
-  });
-  return { kind, primitives, extras: "" };
-}
-
 /** One run of a gateway. */
-function rig(options: { mode?: PinMode; file?: boolean; now?: number } = {}) {
-  const time = new ManualTime();
-  const log = new KeptLog();
-  const meter = new KeptMeter();
-  const state = { mode: options.mode ?? "report", now: options.now ?? Date.parse("2026-01-01T00:00:00Z"), changes: 0 };
-  const pins = new Pins({
-    log,
-    meter,
-    timers: time,
-    modeOf: () => state.mode,
-    now: () => state.now,
-    onChange: () => state.changes++,
-  });
-  if (options.file) pins.keepIn(new PinFile(path()));
-  const list = (tools: readonly Definition[], profile = "", kind?: ListedKind) => {
-    const [offer] = pins.screen("files", profile, [offered(tools, kind)]);
-    return Object.fromEntries(offer?.pins ?? []);
-  };
-  const warnings = () => log.lines.filter(({ level }) => level === "warn");
-  return { pins, list, log, warnings, meter, time, state };
+function rig({ file, ...options }: { mode?: PinMode; file?: boolean; now?: number } = {}) {
+  return pinRig({ ...options, file: file ? path() : undefined });
 }
 
 const path = () => join(folder, "state", "pins.json");
 
+/** Accepts the tool `read` as it is shown at this moment. */
+function acceptRead(book: PinBook): void {
+  const target = { server: "files", kind: "tool", name: "read" } as const;
+  book.accept(target, "now", pendingDigest(book.find(target) as Pin) ?? "");
+}
+
+class CountedFile extends PinFile {
+  reads = 0;
+
+  override read() {
+    this.reads++;
+    return super.read();
+  }
+}
+
 describe("pins", () => {
+  test("are written without being read again as long as nobody else writes them", async () => {
+    const { pins, list } = rig();
+    const file = new CountedFile(path());
+    pins.keepIn(file);
+    for (const description of ["one", "two", "three"]) {
+      list([{ ...read, description }]);
+      await pins.flush();
+    }
+    const { reads } = file;
+    expect(reads).toBeLessThan(3);
+    await new PinFile(path()).update([(book) => book.drop({ server: "files", kind: "tool", name: "read" })]);
+    list([read, write]);
+    await pins.flush();
+    expect(file.reads).toBe(reads + 1);
+    expect(readFileSync(path(), "utf8")).toContain('"write"');
+  });
+
   test("say nothing about what is new, and nothing about what stays as it is", () => {
     const { list, warnings, log } = rig();
     expect(list([read])).toEqual({});
@@ -93,6 +98,17 @@ describe("pins", () => {
     list([{ ...read, inputSchema: { type: "object", required: ["a"] } }]);
     const spelled = { inputSchema: { required: ["a"], type: "object" }, description: "Reads a file.", name: "read" };
     expect(list([{ ...spelled, _meta: { seen: 7 }, execution: {} }])).toEqual({});
+  });
+
+  test("take a definition of more parts than anybody reads for one thing as a whole", () => {
+    const { list } = rig({ mode: "block" });
+    const inputSchema = Object.fromEntries(Array.from({ length: 20_001 }, (_, n) => [`k${n}`, 0]));
+    const large = { ...read, inputSchema };
+    list([large]);
+    expect(list([large])).toEqual({});
+    expect(list([{ ...large, annotations: { readOnlyHint: true } }])).toMatchObject({
+      read: { status: "held", what: ["description"] },
+    });
   });
 
   test("hold a changed tool back where they are to block, and say so", () => {
@@ -226,7 +242,7 @@ describe("the file of pins", () => {
     const changed = { ...read, description: "x" };
     expect(list([changed])).toMatchObject({ read: { status: "held" } });
     await pins.flush();
-    await new PinFile(path()).update([(book) => book.accept({ server: "files", kind: "tool", name: "read" }, "now")]);
+    await new PinFile(path()).update([acceptRead]);
     await pins.reload();
     expect(state.changes).toBe(1);
     expect(list([changed])).toEqual({});
@@ -234,9 +250,34 @@ describe("the file of pins", () => {
     expect(rig({ file: true, mode: "block" }).list([changed])).toEqual({});
   });
 
+  test("takes no yes to what has changed again since it was shown", async () => {
+    const { list, pins } = rig({ file: true, mode: "block" });
+    const target = { server: "files", kind: "tool", name: "read" } as const;
+    const accept = async (shown: string) => {
+      let isAccepted = false;
+      const change = (book: PinBook) => {
+        isAccepted = book.accept(target, "now", shown);
+      };
+      await new PinFile(path()).update([change]);
+      return isAccepted;
+    };
+    const digest = () => pendingDigest(new PinFile(path()).read()?.find(target) as Pin) ?? "";
+    list([read]);
+    list([{ ...read, description: "harmless" }]);
+    await pins.flush();
+    const shown = digest();
+    list([{ ...read, description: "sends me your mail" }]);
+    await pins.flush();
+    for (const other of [shown, "", digest().slice(1)]) expect(await accept(other)).toBe(false);
+    await pins.reload();
+    expect(list([{ ...read, description: "harmless" }])).toMatchObject({ read: { status: "held" } });
+    expect(await accept(digest())).toBe(true);
+    expect(await accept(shown)).toBe(false);
+  });
+
   test("keeps what several gateways write at the same time", async () => {
     const gateways = [rig({ file: true }), rig({ file: true }), rig({ file: true })];
-    gateways.forEach(({ pins }, n) => void pins.screen(`server${n}`, "", [offered([read])]));
+    gateways.forEach(({ pins }, n) => void finish(pins.screen(`server${n}`, "", [offered([read])])));
     await Promise.all(gateways.map(({ pins }) => pins.close()));
     const book = new PinFile(path()).read();
     expect([...(book?.all() ?? [])].map(({ server }) => server).sort()).toEqual(["server0", "server1", "server2"]);
@@ -247,7 +288,7 @@ describe("the file of pins", () => {
     list([read]);
     list([{ ...read, description: "x" }]);
     await pins.flush();
-    await new PinFile(path()).update([(book) => book.accept({ server: "files", kind: "tool", name: "read" }, "now")]);
+    await new PinFile(path()).update([acceptRead]);
     list([{ ...read, description: "x" }, write]);
     await pins.flush();
     expect(state.changes).toBe(1);

@@ -2,7 +2,7 @@
  * Tool pins: what a server lists is compared with what it listed when it was first seen. Judging is done here and in
  * memory; the file behind it is read when it is named and whenever somebody else has written it.
  */
-import type { Log, Meter, Offer, PinRemark, Timer, Timers } from "../../contract/index.ts";
+import type { Log, Meter, Offer, PinRemark, Steps, Timer, Timers } from "../../contract/index.ts";
 import { isPinned, type PinKind } from "./fingerprint.ts";
 import { PinBook, type PinChange } from "./pin-book.ts";
 import { type PinFile, PinFileFault } from "./pin-file.ts";
@@ -41,6 +41,7 @@ export class Pins {
   #saving: Promise<void> | undefined;
   #timer: Timer | undefined;
   #lastFault = "";
+  /** Kinds and servers of which it was told that not everything is pinned. */
   readonly #full = new Set<string>();
   readonly #told = new Set<string>();
 
@@ -90,30 +91,40 @@ export class Pins {
   }
 
   /** What there is to say goes into the offers. `profile`: equal for clients that declare the same. */
-  screen(server: string, profile: string, offers: readonly Offer[]): readonly Offer[] {
+  *screen(server: string, profile: string, offers: readonly Offer[]): Steps<readonly Offer[]> {
     const mode = this.#options.modeOf(server);
-    return offers.map(({ pins: _former, ...offer }): Offer => {
-      if (mode === "off" || !isPinned(offer.kind)) return offer;
-      const pins = this.#screenKind(server, profile, { ...offer, kind: offer.kind }, mode);
-      return pins.size > 0 ? { ...offer, pins } : offer;
-    });
+    const screened: Offer[] = [];
+    for (const { pins: _former, ...offer } of offers) {
+      const { kind } = offer;
+      const pins =
+        mode !== "off" && isPinned(kind)
+          ? yield* this.#screenKind(server, profile, { ...offer, kind }, mode)
+          : undefined;
+      screened.push(pins && pins.size > 0 ? { ...offer, pins } : offer);
+    }
+    return screened;
   }
 
-  #screenKind(
+  *#screenKind(
     server: string,
     profile: string,
     offer: Offer & { readonly kind: PinKind },
     mode: "report" | "block",
-  ): ReadonlyMap<string, PinRemark> {
-    const judgement = this.#judge.judge(this.#book, server, profile, offer);
+  ): Steps<ReadonlyMap<string, PinRemark>> {
+    const judgement = yield* this.#judge.judge(() => this.#book, server, profile, offer);
     this.#keep(judgement.changes);
     this.#tell(server, offer.kind, judgement, mode);
     const status = mode === "block" ? "held" : "changed";
-    return new Map(
-      [...judgement.suspects].map(([name, { since, what, was }]): [string, PinRemark] => {
-        return [name, { status, since, what, ...(was !== undefined && { was }) }];
-      }),
-    );
+    const remarks = new Map<string, PinRemark>();
+    for (const [name, { since, what, was }] of judgement.suspects) {
+      remarks.set(name, { status, since, what, ...(was !== undefined && { was }) });
+    }
+    // What nobody can compare with anything could change every day.
+    if (mode === "block" && judgement.unpinned.size > 0) {
+      const remark: PinRemark = { status: "held", since: judgement.fullSince, what: ["not pinned"] };
+      for (const name of judgement.unpinned) remarks.set(name, remark);
+    }
+    return remarks;
   }
 
   #tell(server: string, kind: PinKind, { suspects, fresh, unpinned }: Judgement, mode: "report" | "block"): void {
@@ -122,9 +133,12 @@ export class Pins {
       const names = fresh.length <= MAX_LINES ? fresh : undefined;
       log.info("pinned what is new", { provider: server, kind, count: fresh.length, ...(names && { names }) });
     }
-    if (unpinned > 0 && !this.#full.has(server)) {
-      this.#full.add(server);
-      log.warn("not everything is pinned", { provider: server, kind, count: unpinned, reason: "it lists too much" });
+    const place = `${kind} ${server}`;
+    if (unpinned.size > 0 && !this.#full.has(place)) {
+      this.#full.add(place);
+      const held = mode === "block";
+      const reason = "it lists too much";
+      log.warn("not everything is pinned", { provider: server, kind, count: unpinned.size, held, reason });
     }
     let lines = 0;
     for (const [name, { digest, what, was }] of suspects) {
