@@ -1,8 +1,5 @@
 /** The name by which a caller wants a call to be made once, and what tells two calls of one name apart. */
-import { type Call, digestJson, GatewayError, jsonText, type Payload } from "../../contract/index.ts";
-
-/** In `_meta`; over HTTP the header `Idempotency-Key` says the same. It is ours: no server gets to see it. */
-export const ONCE_KEY = "dev.isthmus/idempotencyKey";
+import { type Call, digestJsonOrText, GatewayError, jsonText, ONCE_KEY, type Payload } from "../../contract/index.ts";
 
 /** Members of `_meta` in which a repeat may differ. */
 const PASSING = ["progressToken", "traceparent", "tracestate", ONCE_KEY];
@@ -21,10 +18,10 @@ export function ledgerKey({ principal, target, once }: Call): string {
   return JSON.stringify([principal.id, target.provider, once]);
 }
 
-/** Of what is asked: the method and its params, however they are spelled. Throws JsonFault. */
+/** Of what is asked: the method and its params, however they are spelled, unless there are too many of them. */
 export function callDigest({ method, input }: Call): string {
   const params = input.text === "" ? "null" : lasting(input).text;
-  return digestJson(`[${jsonText(method)},${params}]`);
+  return digestJsonOrText(`[${jsonText(method)},${params}]`);
 }
 
 function lasting(input: Payload): Payload {

@@ -9,6 +9,8 @@ import { KeptTasks } from "./kept-tasks.ts";
 import type { TaskTerms } from "./task-terms.ts";
 
 const ME = { id: "me" };
+/** Whatever there is. */
+const ALL = { limit: 100, isWanted: () => true };
 const TERMS: TaskTerms = {
   mayAsk: () => true,
   refusal: ({ key }: Ask) => ({ key, outcome: "fault", payload: payload("{}") }) as const,
@@ -36,10 +38,13 @@ function world() {
   const time = new ManualTime();
   const rows = new FakeTaskRows();
   const { members } = createMemorySharedState({ clock: time });
+  /** What is said of tasks whose process is gone, with how its row stood then. */
+  const lost: string[] = [];
+  const onLost = ({ id }: { readonly id: string }) => void lost.push(rows.rows.get(id)?.isOver ? "late" : "before");
   async function process(id: string) {
     let name = id;
     await members.join({ id, address: `${id}:1` }, 1e9);
-    const store = { records: { tasks: rows, isUp: true }, members, member: () => name };
+    const store = { records: { tasks: rows, isUp: true }, members, member: () => name, onLost };
     const tasks = new KeptTasks({ clock: time, timers: time, meter: new KeptMeter(), store });
     async function make(terms: Partial<TaskTerms> = {}) {
       const run = runOf();
@@ -56,10 +61,28 @@ function world() {
     }
     return { tasks, make, rejoin };
   }
-  return { time, rows, members, process };
+  return { time, rows, members, process, lost };
 }
 
 describe("a task that outlives its process", () => {
+  test("lists those of many that are wanted, without what came of them, and whether their tool failed", async () => {
+    const { process } = world();
+    const first = await process("one");
+    for (let number = 0; number < 130; number++) {
+      const { task, run } = await first.make();
+      run.write({ type: "end", outcome: "result", payload: payload(`{"isError":${number === 0}}`) });
+      await task.ending;
+    }
+    const second = await process("two");
+    const all = await second.tasks.list(ME, { limit: 200, isWanted: () => true });
+    expect(all).toHaveLength(130);
+    expect(all.every(({ end }) => end === undefined)).toBe(true);
+    expect(all.filter(({ isError }) => isError)).toHaveLength(1);
+    const [oldest] = all.slice(-1);
+    const isWanted = ({ id }: { readonly id: string }) => id === oldest?.id;
+    expect(await second.tasks.list(ME, { limit: 1, isWanted })).toEqual([oldest]);
+  });
+
   test.each([
     ["completed", result, { outcome: "result", payload: { text: '{"content":[],"x":"\u00c3\u00bc"}' } }],
     [
@@ -92,7 +115,7 @@ describe("a task that outlives its process", () => {
     });
     if (end === undefined) expect(found?.task.end).toBeUndefined();
     else expect(found?.task.end).toMatchObject(end);
-    expect(await second.tasks.list(ME)).toMatchObject([{ id, status }]);
+    expect(await second.tasks.list(ME, ALL)).toMatchObject([{ id, status }]);
   });
 
   test("that ran when its process died has failed, once and for all: nobody knows how it ended", async () => {
@@ -118,6 +141,15 @@ describe("a task that outlives its process", () => {
     expect(JSON.parse(rows.rows.get(task.id)?.state ?? "")).toMatchObject({ status: "failed" });
   });
 
+  test("that died with its process is told of before it is written down that it has failed, and not again", async () => {
+    const { process, members, lost } = world();
+    const { task } = await (await process("one")).make();
+    await members.leave("one");
+    const second = await process("two");
+    for (let time = 0; time < 2; time++) await second.tasks.seek(task.id, ME);
+    expect(lost).toEqual(["before"]);
+  });
+
   test("ends as it ends when its process had to join anew and nobody has asked meanwhile", async () => {
     const { process } = world();
     const first = await process("one");
@@ -136,7 +168,7 @@ describe("a task that outlives its process", () => {
       type: "elsewhere",
       home: { id: "one", address: "one:1" },
     });
-    expect(await second.tasks.list(ME)).toMatchObject([{ id: task.id, status: "working" }]);
+    expect(await second.tasks.list(ME, ALL)).toMatchObject([{ id: task.id, status: "working" }]);
   });
 
   test("does not exist for anybody else, nor when its time is over", async () => {
@@ -204,6 +236,6 @@ describe("a store that does not answer", () => {
     const { tasks } = await process("one");
     rows.refuses.add("get");
     await expect(tasks.seek("x", ME)).rejects.toMatchObject({ code: "STATE_UNAVAILABLE" });
-    await expect(tasks.list(ME)).rejects.toMatchObject({ code: "STATE_UNAVAILABLE" });
+    await expect(tasks.list(ME, ALL)).rejects.toMatchObject({ code: "STATE_UNAVAILABLE" });
   });
 });

@@ -1,5 +1,6 @@
 export type { EndOrError } from "./call-end.ts";
-export { callDigest, callName, ledgerKey, ONCE_KEY } from "./call-name.ts";
+export { callDigest, callName, ledgerKey } from "./call-name.ts";
+export { CrowdedRooms } from "./kept-rooms.ts";
 export type { KeptTask } from "./kept-task.ts";
 export { KeptTasks } from "./kept-tasks.ts";
 export { forgetLostCalls, type LostCall, lostCalls } from "./lost-calls.ts";

@@ -16,10 +16,11 @@ import {
   payload,
   type Reader,
   type Run,
+  type Target,
   type Timer,
   type Timers,
 } from "../../contract/index.ts";
-import type { TaskEnd, TaskFacts, TaskOutcome, TaskStatus } from "./task-facts.ts";
+import { saysFailed, type TaskEnd, type TaskFacts, type TaskOutcome, type TaskStatus } from "./task-facts.ts";
 import { boundPoll, boundTtl, type TaskTerms } from "./task-terms.ts";
 
 const MAX_PENDING = 64;
@@ -45,7 +46,8 @@ export class KeptTask implements Reader, TaskFacts {
   readonly keeps = false;
   readonly principal: Principal;
   readonly #owner: TaskOwner;
-  readonly #terms: TaskTerms;
+  /** There as long as its run: they may hold the whole request alive. */
+  #terms: TaskTerms | undefined;
   readonly #since: number;
   readonly #pending = new Map<string, Ask>();
   readonly #watchers = new Set<() => void>();
@@ -59,6 +61,8 @@ export class KeptTask implements Reader, TaskFacts {
   /** Of one that is about to be over: resolves when that may be told; rejects when the store did not take it at once. */
   ending: Promise<void> | undefined;
   id = "";
+  target: Target | undefined;
+  args: string | undefined;
   status: TaskStatus = "working";
   message: string | undefined;
   ttlMs: number;
@@ -96,6 +100,10 @@ export class KeptTask implements Reader, TaskFacts {
     return this.status !== "working" && this.status !== "input_required";
   }
 
+  get isError(): boolean {
+    return saysFailed(this.end);
+  }
+
   /** Questions that wait for an answer. */
   get pending(): Iterable<Ask> {
     return this.#pending.values();
@@ -105,9 +113,9 @@ export class KeptTask implements Reader, TaskFacts {
     return this.#pending.has(key);
   }
 
-  /** What keeping its end costs. */
+  /** What keeping it costs once it is over. */
   get bytes(): number {
-    return this.end?.type === "end" ? this.end.payload.text.length : 0;
+    return (this.args?.length ?? 0) + (this.end?.type === "end" ? this.end.payload.text.length : 0);
   }
 
   /** Takes its run, and gives it as long as the task may live. `asks`: what a former reader had not settled. */
@@ -144,7 +152,7 @@ export class KeptTask implements Reader, TaskFacts {
         if (event.method === "notifications/cancelled" && this.#pending.delete(event.key ?? "")) this.#changed();
         break;
       default:
-        this.#terms.overhear?.(event);
+        this.#terms?.overhear?.(event);
     }
     return true;
   }
@@ -152,7 +160,7 @@ export class KeptTask implements Reader, TaskFacts {
   #ask(asks: Iterable<Ask>): boolean {
     const before = this.#pending.size;
     for (const ask of asks) {
-      if (this.#pending.size < MAX_PENDING && this.#terms.mayAsk(ask)) this.#pending.set(ask.key, ask);
+      if (this.#pending.size < MAX_PENDING && this.#terms?.mayAsk(ask)) this.#pending.set(ask.key, ask);
       else this.#refuse(ask);
     }
     this.#judge();
@@ -161,7 +169,9 @@ export class KeptTask implements Reader, TaskFacts {
 
   /** Not at once: whoever asks is still in the middle of writing the question. */
   #refuse(ask: Ask): void {
-    queueMicrotask(() => this.#run?.reply({ type: "answer", answers: [this.#terms.refusal(ask)] }));
+    queueMicrotask(() => {
+      if (this.#terms) this.#run?.reply({ type: "answer", answers: [this.#terms.refusal(ask)] });
+    });
   }
 
   #hear({ message, retryMs, keepMs }: CallEvent & { type: "status" }): void {
@@ -211,6 +221,7 @@ export class KeptTask implements Reader, TaskFacts {
   #letGo(): void {
     this.#pending.clear();
     this.#run = undefined;
+    this.#terms = undefined;
     this.status = "working";
   }
 

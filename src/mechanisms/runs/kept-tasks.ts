@@ -1,13 +1,13 @@
 /**
  * Every task that the gateway keeps for its callers. Bounded in number, in bytes of what is kept, and in time. With a store
- * the tasks outlive the process: as rows, which stay when what is kept here has to go.
+ * the tasks outlive the process: as rows, with bounds of their own, which stay when what is kept here has to go.
  */
 
 import type { Reader, Run, Timer, Timers } from "../../contract/index.ts";
-import { type Ask, type Clock, GatewayError, type Meter, type Principal } from "../../contract/index.ts";
+import { type Ask, type Clock, GatewayError, keptArguments, type Meter, type Principal } from "../../contract/index.ts";
 import { KeptTask, type TaskOwner } from "./kept-task.ts";
 import type { TaskFacts, TaskOutcome } from "./task-facts.ts";
-import { type FoundTask, TaskRowBook, type TaskStore } from "./task-rows.ts";
+import { type FoundTask, type TaskChoice, TaskRowBook, type TaskStore } from "./task-rows.ts";
 import type { TaskTerms } from "./task-terms.ts";
 
 const MAX_TASKS = 10_000;
@@ -23,7 +23,7 @@ export type KeptTasksOptions = {
   readonly meter: Meter;
   readonly maxTasks?: number;
   readonly maxPerPrincipal?: number;
-  /** Of the ends of tasks that are over. */
+  /** Of what is kept of tasks that are over. */
   readonly maxBytes?: number;
   /** Where tasks outlive the process; unset: they do not. */
   readonly store?: TaskStore;
@@ -107,6 +107,8 @@ export class KeptTasks implements TaskOwner {
     const own = this.#byPrincipal.get(task.principal.id) ?? new Set();
     this.#byPrincipal.set(task.principal.id, own.add(task));
     task.id = run.id;
+    task.target = run.call.target;
+    task.args = keptArguments(run.call);
     this.#store(task, run);
     task.begin(run, asks);
   }
@@ -197,12 +199,14 @@ export class KeptTasks implements TaskOwner {
     return await this.#rows?.find(id, principal);
   }
 
-  /** All of them, those of other processes too, newest first. Rejects with STATE_UNAVAILABLE. */
-  async list(principal: Principal): Promise<readonly TaskFacts[]> {
-    const here = this.of(principal);
-    const others = await this.#rows?.of(principal, (id) => this.#tasks.has(id));
+  /** Those of other processes too, newest first; what came of them may be left out. Rejects with STATE_UNAVAILABLE. */
+  async list(principal: Principal, { limit, isWanted }: TaskChoice): Promise<readonly TaskFacts[]> {
+    const here = this.of(principal).filter(isWanted).slice(0, limit);
+    const isElsewhere = (task: TaskFacts) => !this.#tasks.has(task.id) && isWanted(task);
+    const others = await this.#rows?.of(principal, { limit, isWanted: isElsewhere });
     if (!others?.length) return here;
-    return [...here, ...others].sort((a, b) => (a.createdAt < b.createdAt ? 1 : a.createdAt > b.createdAt ? -1 : 0));
+    const all = [...here, ...others];
+    return all.sort((a, b) => (a.createdAt < b.createdAt ? 1 : a.createdAt > b.createdAt ? -1 : 0)).slice(0, limit);
   }
 
   /** One that is here. Undefined for an id that is unknown, expired, or somebody else's. */

@@ -1,4 +1,4 @@
-import type { Ask, CallEvent, Payload, Principal } from "../../contract/index.ts";
+import type { Ask, CallEvent, Payload, Principal, Target } from "../../contract/index.ts";
 
 export type TaskStatus = "working" | "input_required" | "completed" | "failed" | "cancelled";
 
@@ -11,6 +11,10 @@ export type TaskEnd =
 export interface TaskFacts {
   readonly id: string;
   readonly principal: Principal;
+  /** What was called; undefined: nobody knows any more. */
+  readonly target: Target | undefined;
+  /** See `MadeCall`. */
+  readonly args: string | undefined;
   readonly status: TaskStatus;
   readonly isOver: boolean;
   readonly message: string | undefined;
@@ -20,8 +24,15 @@ export interface TaskFacts {
   readonly pollMs: number;
   /** Questions that wait for an answer. */
   readonly pending: Iterable<Ask>;
-  /** Set when the task is completed or failed. */
+  /** The tool says that it failed. */
+  readonly isError: boolean;
+  /** Set when the task is completed or failed; in a list it may be left out. */
   readonly end: TaskEnd | undefined;
+}
+
+/** Whether its tool says that it failed. */
+export function saysFailed(end: TaskEnd | undefined): boolean {
+  return end?.type === "end" && end.payload.at(["isError"]) === "true";
 }
 
 /** How a task is over. */

@@ -7,17 +7,19 @@ import {
   type Membership,
   type Principal,
   type Records,
+  type Target,
+  type TaskBounds,
   type TaskRow,
 } from "../../contract/index.ts";
 import { readEnd, writeEnd } from "./call-end.ts";
-import type { TaskEnd, TaskFacts, TaskOutcome, TaskStatus } from "./task-facts.ts";
+import { saysFailed, type TaskEnd, type TaskFacts, type TaskOutcome, type TaskStatus } from "./task-facts.ts";
 
 export type TaskStore = {
   readonly records: Pick<Records, "tasks" | "isUp">;
   readonly members: Pick<Membership, "find">;
   /** Who we are to the other processes now. */
   readonly member: () => string;
-  /** The process that ran a task is gone: it was found out here, and nowhere before. */
+  /** The process that ran a task is gone, and its caller is about to hear of it. Several processes may find out at once. */
   readonly onLost?: (task: TaskFacts) => void;
 };
 
@@ -29,14 +31,24 @@ export type FoundTask =
 /** `kind` tells it from tasks that providers run. */
 type RowState = {
   readonly kind: "kept";
+  readonly target?: Target;
+  readonly args?: string | undefined;
   readonly status: TaskStatus;
   readonly message?: string;
   readonly createdAt: string;
   readonly lastUpdatedAt: string;
   readonly ttlMs: number;
   readonly pollMs: number;
-  readonly end?: string;
+  readonly isError?: true;
 };
+
+/** So many rows are read at once for a list. */
+const PAGE = 100;
+/** What is kept of one caller's tasks that are over. Then the oldest go, whatever time they were given. */
+const MOST_OVER: TaskBounds = { rows: 1000, characters: 64 * 1024 * 1024 };
+
+/** Which tasks are wanted. */
+export type TaskChoice = { readonly limit: number; readonly isWanted: (task: TaskFacts) => boolean };
 
 export class TaskRowBook {
   readonly #store: TaskStore;
@@ -76,7 +88,10 @@ export class TaskRowBook {
     faultPoint("tasks.end.before");
     const isWritten = await this.#store.records.tasks.update(rowOf(over, this.#writerOf(task), expiresAt));
     faultPoint("tasks.end.after");
-    if (isWritten) return undefined;
+    if (isWritten) {
+      this.#store.records.tasks.trim(task.principal.id, MOST_OVER).catch(() => undefined);
+      return undefined;
+    }
     const row = await this.#store.records.tasks.get(task.id);
     return row?.isOver ? read(row) : undefined;
   }
@@ -87,12 +102,21 @@ export class TaskRowBook {
     return this.#found(row);
   }
 
-  /** Newest first. */
-  async of(principal: Principal, isHere: (id: string) => boolean): Promise<readonly TaskFacts[]> {
-    const rows = await this.#store.records.tasks.of(principal.id);
-    const others = rows.filter(({ id }) => !isHere(id)).reverse();
-    const found = await Promise.all(others.map((row) => this.#found(row)));
-    return found.filter((one) => one !== undefined).map(({ task }) => task);
+  /** Newest first, without what came of them. */
+  async of(principal: Principal, { limit, isWanted }: TaskChoice): Promise<readonly TaskFacts[]> {
+    const wanted: TaskFacts[] = [];
+    for (let before: number | undefined; wanted.length < limit; ) {
+      const rows = await this.#store.records.tasks.of(principal.id, PAGE, before);
+      const meant = rows.filter((row) => {
+        const task = read(row);
+        return task !== undefined && isWanted(task);
+      });
+      const found = await Promise.all(meant.map((row) => this.#found(row)));
+      wanted.push(...found.flatMap((one) => (one ? [one.task] : [])));
+      before = rows.at(-1)?.sequence;
+      if (rows.length < PAGE) break;
+    }
+    return wanted.slice(0, limit);
   }
 
   async #found(row: TaskRow): Promise<FoundTask | undefined> {
@@ -110,13 +134,12 @@ export class TaskRowBook {
     const end = { type: "error", error } as const;
     const lost = { ...task, status: "failed", isOver: true, message: error.message, end } as const;
     const over: TaskFacts = { ...lost, lastUpdatedAt: this.#time() };
+    // First: once it is written, it is nobody's news any more, and this process may die at any moment.
+    this.#store.onLost?.(over);
     faultPoint("tasks.lost.before");
     const isWritten = await this.#store.records.tasks.update(rowOf(over, row.member, row.expiresAt));
     faultPoint("tasks.lost.after");
-    if (isWritten) {
-      this.#store.onLost?.(over);
-      return { type: "over", task: over };
-    }
+    if (isWritten) return { type: "over", task: over };
     const present = await this.#store.records.tasks.get(row.id);
     const decided = present?.isOver ? read(present) : undefined;
     return decided && { type: "over", task: decided };
@@ -138,14 +161,16 @@ export class TaskRowBook {
 const NO_ASKS: readonly Ask[] = [];
 
 /** A copy: what is said of a task that is here changes. */
-function factsOf({ id, principal, createdAt, ttlMs, pollMs }: TaskFacts) {
-  return { id, principal, createdAt, ttlMs, pollMs, pending: NO_ASKS };
+function factsOf({ id, principal, target, args, createdAt, ttlMs, pollMs }: TaskFacts) {
+  return { id, principal, target, args, createdAt, ttlMs, pollMs, pending: NO_ASKS, isError: false };
 }
 
 function rowOf(task: TaskFacts, member: string, expiresAt: number): TaskRow {
-  const { id, principal, status, isOver, message, createdAt, lastUpdatedAt, ttlMs, pollMs, end } = task;
+  const { id, principal, target, args, status, isOver, message, createdAt, lastUpdatedAt, ttlMs, pollMs, end } = task;
   const state: RowState = {
     kind: "kept",
+    ...(target && { target }),
+    args,
     // Whether it waits for input is known only where it runs.
     status: isOver ? status : "working",
     ...(message !== undefined && { message }),
@@ -153,19 +178,22 @@ function rowOf(task: TaskFacts, member: string, expiresAt: number): TaskRow {
     lastUpdatedAt,
     ttlMs,
     pollMs,
-    ...(end && { end: writeEnd(end) }),
+    ...(saysFailed(end) && { isError: true }),
   };
-  return { id, principal: principal.id, member, isOver, state: JSON.stringify(state), expiresAt: Math.ceil(expiresAt) };
+  const row = { id, principal: principal.id, member, isOver, state: JSON.stringify(state) };
+  return { ...row, ...(end && { result: writeEnd(end) }), expiresAt: Math.ceil(expiresAt) };
 }
 
 /** Undefined: the row is of a task that a provider runs. */
 function read(row: TaskRow): TaskFacts | undefined {
   const state = JSON.parse(row.state) as RowState | { readonly kind: "relayed" };
   if (state.kind !== "kept") return undefined;
-  const { status, message, createdAt, lastUpdatedAt, ttlMs, pollMs, end } = state;
+  const { target, args, status, message, createdAt, lastUpdatedAt, ttlMs, pollMs, isError = false } = state;
   return {
     id: row.id,
     principal: { id: row.principal },
+    target,
+    args,
     status,
     isOver: row.isOver,
     message,
@@ -174,6 +202,7 @@ function read(row: TaskRow): TaskFacts | undefined {
     ttlMs,
     pollMs,
     pending: NO_ASKS,
-    end: end === undefined ? undefined : (readEnd(end) as TaskEnd),
+    isError,
+    end: row.result === undefined ? undefined : (readEnd(row.result) as TaskEnd),
   };
 }
