@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { KeptMeter } from "../../../tests/kit/quiet.ts";
-import { Outbox, type OutboxItem, type OutboxWriter } from "./outbox.ts";
+import { Outbox, type OutboxItem, OutboxTotal, type OutboxWriter } from "./outbox.ts";
 
 class Stream implements OutboxWriter {
   readonly canReplay: boolean;
@@ -41,6 +41,56 @@ describe("Outbox", () => {
     outbox.open(stream);
     outbox.push(item("c"));
     expect(stream.got).toEqual(["1:a", "2:b", "3:c"]);
+  });
+
+  test("says a long text to whoever listens, and keeps its brief for whoever is away or comes back", () => {
+    const { outbox, meter } = make(4, 1_000_000);
+    const long = "l".repeat(16 * 1024 + 1);
+    const [first, second] = [new Stream(), new Stream()];
+    outbox.push({ ...item(long, "updated", "u"), brief: "away" });
+    outbox.open(first);
+    outbox.push({ ...item(long, "updated", "u"), brief: "here" });
+    outbox.push({ ...item("short", "updated", "v"), brief: "shorter" });
+    expect(first.got).toEqual(["1:away", `2:${long}`, "3:short"]);
+    outbox.close(first);
+    outbox.open(second, 1);
+    expect(second.got).toEqual(["2:here", "3:short"]);
+    expect(meter.of("isthmus_events_dropped_total")).toBe(0);
+  });
+
+  test("drops a long text without a brief where nobody listens, counts it, and knows that something was lost", () => {
+    const { outbox, meter } = make(4, 1_000_000);
+    const long = "l".repeat(16 * 1024 + 1);
+    outbox.push(item(long, "log"));
+    outbox.push({ ...item(long, "updated"), brief: long });
+    expect([meter.of("isthmus_events_dropped_total log"), meter.of("isthmus_events_dropped_total updated")]).toEqual([
+      1, 1,
+    ]);
+    expect(outbox.lost).toBe(2);
+    outbox.push(item(long, "ask"));
+    const stream = new Stream();
+    outbox.open(stream);
+    expect(stream.got).toEqual([`3:${long}`]);
+  });
+
+  test("lets go of its own where all together hold too much, but never of its part", () => {
+    const meter = new KeptMeter();
+    const total = new OutboxTotal(100);
+    const [much, little] = [1, 2].map(() => new Outbox({ maxItems: 1000, maxBytes: 1_000, total }, meter)) as [
+      Outbox,
+      Outbox,
+    ];
+    for (let n = 0; n < 30; n++) much.push(item("0123456789", "log"));
+    for (let n = 0; n < 5; n++) little.push(item("0123456789", "notice"));
+    const [first, second] = [new Stream(), new Stream()];
+    much.open(first);
+    little.open(second);
+    expect([first.got.length, second.got.length]).toEqual([10, 5]);
+    much.end();
+    for (let n = 0; n < 20; n++) little.push(item("0123456789", "log"));
+    const third = new Stream();
+    little.open(third, 0);
+    expect(third.got.length).toBe(10);
   });
 
   test("gives what came after a place again", () => {

@@ -4,7 +4,8 @@
  * Invariants:
  *  1. Sequence numbers only grow; `#items` stands in their order.
  *  2. Items up to `#sent` were written to a stream and stay only so that a client that lost it can have them again.
- *  3. Of items with the same `key` that were not sent yet, only the last stays.
+ *  3. No text of more than MAX_KEPT_TEXT stays, but for questions: the `brief` of its item does.
+ *  4. Of items with the same `key` that were not sent yet, only the last stays.
  */
 import type { Meter } from "../../contract/index.ts";
 
@@ -13,7 +14,40 @@ export type OutboxItem = {
   readonly text: string;
   readonly type: "log" | "updated" | "list_changed" | "ask" | "notice";
   readonly key?: string;
+  /** What is kept in the place of a text that is too long to be kept for whoever is away. */
+  readonly brief?: string;
 };
+
+/** What is longer is said to whoever listens, and not kept; but for questions, of which there are few. */
+export const MAX_KEPT_TEXT = 16 * 1024;
+
+/** What the outboxes of all sessions hold together. */
+export class OutboxTotal {
+  readonly #most: number;
+  #bytes = 0;
+  #count = 0;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  opened(): void {
+    this.#count++;
+  }
+
+  ended(): void {
+    this.#count--;
+  }
+
+  add(bytes: number): void {
+    this.#bytes += bytes;
+  }
+
+  /** Whether one that holds so much has to let go of some: not as long as it holds no more than its part. */
+  isOver(bytes: number): boolean {
+    return this.#bytes > this.#most && bytes > this.#most / this.#count;
+  }
+}
 
 /** A stream to the client. `write` answers false when it is full; `Outbox.resume` goes on. */
 export interface OutboxWriter {
@@ -23,7 +57,7 @@ export interface OutboxWriter {
   readonly canReplay: boolean;
 }
 
-export type OutboxLimits = { readonly maxItems: number; readonly maxBytes: number };
+export type OutboxLimits = { readonly maxItems: number; readonly maxBytes: number; readonly total?: OutboxTotal };
 
 type Queued = OutboxItem & { readonly sequence: number };
 
@@ -56,10 +90,12 @@ export class Outbox {
   #follower: OutboxFollower | undefined;
   #writer: OutboxWriter | undefined;
   #isFull = false;
+  #hasEnded = false;
 
   constructor(limits: OutboxLimits, meter: Meter) {
     this.#limits = limits;
     this.#meter = meter;
+    limits.total?.opened();
   }
 
   get isOpen(): boolean {
@@ -90,20 +126,43 @@ export class Outbox {
   /** Goes on where another process left off. Only before anything else happens here. */
   restore({ items, sent, lost, next }: OutboxState): void {
     this.#items = [...items];
-    this.#bytes = items.reduce((bytes, item) => bytes + item.text.length, 0);
+    this.#grow(items.reduce((bytes, item) => bytes + item.text.length, 0));
     this.#sent = sent;
     this.#lost = lost;
     this.#next = next;
   }
 
   push(item: OutboxItem): void {
+    if (this.#hasEnded) return;
     if (item.key !== undefined) this.remove(item.key);
     const sequence = this.#next++;
     this.#items.push({ ...item, sequence });
-    this.#bytes += item.text.length;
+    this.#grow(item.text.length);
     this.#pump();
-    this.#follower?.pushed(item, sequence);
+    const kept = this.#shorten(item, sequence);
+    if (kept) this.#follower?.pushed(kept, sequence);
     while (this.#isOver()) this.#dropOne();
+  }
+
+  /** What stays of the item that came last, sent or not: a long text is not kept. */
+  #shorten({ brief, ...item }: OutboxItem, sequence: number): OutboxItem | undefined {
+    if (item.text.length <= MAX_KEPT_TEXT || item.type === "ask") return item;
+    const isHere = this.#items.at(-1)?.sequence === sequence;
+    if (isHere) this.#take(this.#items.length - 1);
+    if (brief !== undefined && brief.length <= MAX_KEPT_TEXT) {
+      const short = { ...item, text: brief };
+      if (isHere) this.#items.push({ ...short, sequence });
+      if (isHere) this.#grow(brief.length);
+      return short;
+    }
+    if (sequence > this.#sent) this.#meter.count("isthmus_events_dropped_total", item.type);
+    this.#lost = Math.max(this.#lost, sequence);
+    return undefined;
+  }
+
+  #grow(bytes: number): void {
+    this.#bytes += bytes;
+    this.#limits.total?.add(bytes);
   }
 
   /** Takes back what was not sent yet. True when there was something. */
@@ -131,6 +190,13 @@ export class Outbox {
     if (this.#writer === writer) this.#writer = undefined;
   }
 
+  /** Ends the stream. What is here stays, and the client may come back for it. */
+  hangUp(): void {
+    const writer = this.#writer;
+    this.#writer = undefined;
+    writer?.end();
+  }
+
   /** The stream has room again. */
   resume(writer: OutboxWriter): void {
     if (this.#writer !== writer) return;
@@ -143,8 +209,10 @@ export class Outbox {
     this.#writer?.end();
     this.#writer = undefined;
     this.#items = [];
-    this.#bytes = 0;
+    this.#grow(-this.#bytes);
     this.#follower = undefined;
+    if (!this.#hasEnded) this.#limits.total?.ended();
+    this.#hasEnded = true;
   }
 
   #pump(): void {
@@ -162,7 +230,8 @@ export class Outbox {
   }
 
   #isOver(): boolean {
-    return this.#items.length > this.#limits.maxItems || this.#bytes > this.#limits.maxBytes;
+    const { maxItems, maxBytes, total } = this.#limits;
+    return this.#items.length > maxItems || this.#bytes > maxBytes || total?.isOver(this.#bytes) === true;
   }
 
   /** What was sent once goes first, then logs and updates, then the oldest of the rest. */
@@ -182,6 +251,6 @@ export class Outbox {
 
   #take(index: number): void {
     const [item] = this.#items.splice(index, 1);
-    this.#bytes -= item?.text.length ?? 0;
+    this.#grow(-(item?.text.length ?? 0));
   }
 }

@@ -18,6 +18,9 @@ import type { Outbox, OutboxLimits } from "./outbox.ts";
 import type { Kept, Session } from "./session.ts";
 import { readRecord, recordText, type SessionRecord } from "./session-record.ts";
 
+/** Characters of its subscriptions from which on a record is long. */
+const LONG_RECORD = 16 * 1024;
+
 export type KeeperOptions = {
   readonly state: SharedState;
   /** The id of this process; it changes when the process had to join anew. */
@@ -46,6 +49,8 @@ export type Claimed = {
 
 export class SessionKeeper {
   readonly #options: KeeperOptions;
+  /** Long records are written one at a time. */
+  #longWrites: Promise<unknown> = Promise.resolve();
   /** From our clock to everybody's. */
   readonly epoch: number;
 
@@ -110,8 +115,9 @@ export class SessionKeeper {
   follow(session: Session, outbox: Outbox, after = 0): void {
     const { kept } = session;
     if (!kept || kept.writer) return;
-    const { state, outbox: limits } = this.#options;
-    const bounds = () => ({ ...limits, ttlMs: this.#ttlMs(session) });
+    const { state } = this.#options;
+    const { maxItems, maxBytes } = this.#options.outbox;
+    const bounds = () => ({ maxItems, maxBytes, ttlMs: this.#ttlMs(session) });
     kept.writer = new LogWriter({ logs: state.logs, log: logOf(session.id), bounds, point: "sessions.outbox" });
     let saved = outbox.sent;
     followOutbox(outbox, kept.writer, after, () => {
@@ -121,27 +127,38 @@ export class SessionKeeper {
     });
   }
 
-  /** Resolves when what the session is now is durable. Rejects with STATE_UNAVAILABLE, also when it is another's. */
-  save(session: Session): Promise<void> {
+  /**
+   * Resolves when what the session is now is durable. Rejects with STATE_UNAVAILABLE, also when it is another's. `isLast`: the process
+   * gives it up, and nobody else is kept waiting by that.
+   */
+  save(session: Session, isLast = false): Promise<void> {
     const { kept } = session;
     if (!kept) return Promise.reject(unavailable());
     if (kept.saving !== undefined) {
       kept.savingNext ??= kept.saving.then(
-        () => this.#saveNow(session, kept),
-        () => this.#saveNow(session, kept),
+        () => this.#saveNow(session, kept, isLast),
+        () => this.#saveNow(session, kept, isLast),
       );
       return kept.savingNext;
     }
-    return this.#saveNow(session, kept);
+    return this.#saveNow(session, kept, isLast);
   }
 
-  #saveNow(session: Session, kept: Kept): Promise<void> {
+  #saveNow(session: Session, kept: Kept, isLast: boolean): Promise<void> {
     kept.savingNext = undefined;
-    const saving = this.#put(session, kept).finally(() => {
+    const saving = this.#inTurn(session, isLast, () => this.#put(session, kept)).finally(() => {
       if (kept.saving === saving) kept.saving = undefined;
     });
     kept.saving = saving;
     return saving;
+  }
+
+  /** A message of a few bytes may have a record of half a megabyte written: that must not keep everybody else waiting. */
+  #inTurn(session: Session, isLast: boolean, write: () => Promise<void>): Promise<void> {
+    if (isLast || session.subscribedText < LONG_RECORD) return write();
+    const writing = this.#longWrites.then(write);
+    this.#longWrites = writing.catch(() => undefined);
+    return writing;
   }
 
   async #put(session: Session, kept: Kept): Promise<void> {
@@ -180,7 +197,7 @@ export class SessionKeeper {
 
   async #release(session: Session, kept: Kept): Promise<void> {
     const { state } = this.#options;
-    await this.save(session);
+    await this.save(session, true);
     await kept.writer?.flush();
     faultPoint("sessions.release.before");
     await state.entries.release(keyOf(session.id), kept.member);

@@ -36,6 +36,8 @@ export type OpenAsk = {
   readonly key: string;
   readonly run?: Run;
   readonly settle?: (answer: Answer | GatewayError) => void;
+  /** Of a task: whether this caller may answer it. */
+  readonly mayAnswer?: (by: Principal) => boolean;
   isAnswered: boolean;
 };
 
@@ -105,6 +107,8 @@ export class Session implements SessionRef {
   kept: Kept | undefined;
   // Made when first needed: most sessions never need most of them.
   subscriptions: Map<string, Subscription> | undefined;
+  /** How many characters their URIs have. */
+  subscribedText = 0;
   asks: Map<string, OpenAsk> | undefined;
   // A list, not a Map: sessions have few calls at once, and a Map with that much coming and going is hard on the
   // collector (see contract/flight-table.ts).
@@ -186,10 +190,16 @@ export class Session implements SessionRef {
     this.#lastAsk = number;
   }
 
+  /** A question that waits for an answer. */
+  openAsk(id: string): OpenAsk | undefined {
+    const ask = this.asks?.get(id);
+    return ask?.isAnswered ? undefined : ask;
+  }
+
   /** Takes an answer to a question of this session. False: there is no such question, or it was answered before. */
   answer(id: string, outcome: "result" | "fault", payload: Payload): boolean {
-    const ask = this.asks?.get(id);
-    if (!ask || ask.isAnswered) return false;
+    const ask = this.openAsk(id);
+    if (!ask) return false;
     ask.isAnswered = true;
     const answer: Answer = { key: ask.key, outcome, payload };
     if (ask.run) ask.run.reply({ type: "answer", answers: [answer] });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { ManualTime } from "../../../tests/kit/manual-time.ts";
 import { who } from "../../../tests/kit/policy-rig.ts";
 import { KeptLog, KeptMeter } from "../../../tests/kit/quiet.ts";
-import { ANONYMOUS, type Ask, LOCAL, payload, type Run } from "../../contract/index.ts";
+import { ANONYMOUS, type Ask, LOCAL, type Notice, payload, type Run, type Slices } from "../../contract/index.ts";
 import type { Session, SessionOpening, Voice } from "./session.ts";
 import { createSessions, type SessionsOptions } from "./sessions.ts";
 
@@ -41,6 +41,147 @@ function rig(options: Partial<SessionsOptions> = {}) {
   };
   return { time, meter, ended, sessions, create, listen };
 }
+
+describe("what clients declare", () => {
+  const declared = (bytes: number) => ({ capabilities: payload(`{"x":"${"x".repeat(bytes)}"}`) });
+
+  test("is bounded in bytes for each caller and in all, and given back", () => {
+    const { sessions, create } = rig({ maxKeptBytes: 400_000 });
+    const [ann, bob] = [who("ann"), who("bob")];
+    const first = create({ principal: ann, ...declared(60_000) });
+    expect(() => create({ principal: ann, ...declared(60_000) })).toThrow("declare less");
+    create({ principal: ann, ...declared(100) });
+    create({ principal: bob, ...declared(60_000) });
+    sessions.end(first);
+    create({ principal: ann, ...declared(60_000) });
+    for (let n = 0; n < 3; n++) create(declared(60_000));
+    expect(() => create(declared(90_000))).toThrow("as fits here");
+  });
+
+  test("makes room by the end of idle ones before anybody is refused", () => {
+    const { create, time, ended } = rig({ maxKeptBytes: 100_000, idleMs: 30_000 });
+    const first = create(declared(60_000));
+    time.advance(29_000);
+    expect(() => create(declared(60_000))).toThrow("declare less");
+    time.advance(1_000);
+    create(declared(60_000));
+    expect(ended).toEqual([first]);
+  });
+});
+
+describe("notices to many", () => {
+  const update = (pad: string): Notice => ({
+    from: "p",
+    to: { resource: "u" },
+    method: "notifications/resources/updated",
+    payload: payload(`{"uri":"u","pad":"${pad}"}`),
+  });
+
+  /** Slices that end after each step; `goOn` begins the next. */
+  function steppedRig() {
+    const turns: (() => void)[] = [];
+    const slices: Slices = {
+      async run(steps) {
+        for (;;) {
+          const { done, value } = steps.next();
+          if (done) return value;
+          await new Promise<void>((resolve) => turns.push(resolve));
+        }
+      },
+    };
+    const goOn = async () => {
+      for (const turn of turns.splice(0)) turn();
+      await new Promise((resolve) => setImmediate(resolve));
+    };
+    const all = async () => {
+      while (turns.length > 0) await goOn();
+    };
+    return { ...rig({ slices }), turns, goOn, all };
+  }
+
+  test("are told in slices, one after the other, and of one resource the last", async () => {
+    const { sessions, create, listen, all, turns } = steppedRig();
+    const heard = [1, 2, 3].map(() => {
+      const session = create({
+        voice: { ...create().voice, notice: (_session, { payload: { text } }) => ({ type: "notice", text }) },
+      });
+      sessions.subscribe(session, { provider: "p", own: "u", shown: "u" });
+      return listen(session).got;
+    });
+    for (const pad of ["1", "2", "3"]) sessions.notice(update(pad));
+    expect(heard.map(({ length }) => length)).toEqual([1, 0, 0]);
+    expect(turns).toHaveLength(1);
+    await all();
+    for (const got of heard) expect(got).toEqual([update("1").payload.text, update("3").payload.text]);
+  });
+
+  test("wait in a bounded number and size, lists first, and what is dropped is counted", async () => {
+    const { sessions, create, listen, all, meter } = steppedRig();
+    const session = create();
+    const { got } = listen(session);
+    const to = { session: session.id };
+    for (let n = 0; n < 3; n++) sessions.subscribe(create(), { provider: "p", own: "u", shown: "u" });
+    sessions.notice(update("1"));
+    sessions.notice({ from: "lists", to: { catalog: ["tool"] }, method: "", payload: payload("{}") });
+    for (let n = 0; n < 1_500; n++) sessions.notice({ from: "p", to, method: `${n}`, payload: payload("{}") });
+    for (let n = 0; n < 40; n++)
+      sessions.notice({ from: "p", to, method: "big", payload: payload("x".repeat(1_000_000)) });
+    await all();
+    expect(got).toContain("lists");
+    expect(got.filter((text) => text === "big")).toHaveLength(16);
+    expect(meter.of("isthmus_notices_dropped_total too many")).toBe(1_500 + 40 - 16);
+  });
+});
+
+describe("what sessions subscribe to", () => {
+  const to = (own: string) => ({ provider: "p", own, shown: own });
+
+  test("is one text for all of them", () => {
+    const { sessions, create } = rig();
+    const [first, second] = [create(), create()];
+    const long = "x".repeat(8_000);
+    for (const session of [first, second]) expect(sessions.subscribe(session, to(`${long}1`))).toBe(true);
+    expect([...(first.subscriptions?.values() ?? [])]).toEqual([...(second.subscriptions?.values() ?? [])]);
+    const before = process.memoryUsage().heapUsed;
+    const all = Array.from({ length: 2_000 }, () => create());
+    for (const session of all) sessions.subscribe(session, to(`${long}1`));
+    expect((process.memoryUsage().heapUsed - before) / all.length).toBeLessThan(12_000);
+  });
+
+  test("is bounded in characters for each session whose client has its name, and given back", () => {
+    const { sessions, create } = rig();
+    const [session, line] = [create(), create({ isUnnamed: true })];
+    const long = (at: number) => to(`${"x".repeat(8_000)}${at}`);
+    let taken = 0;
+    for (; sessions.hasRoomFor(session, [long(taken)]); taken++) sessions.subscribe(session, long(taken));
+    expect(taken).toBe(Math.floor((256 * 1024) / 8_002));
+    expect(sessions.hasRoomFor(session, [long(0)])).toBe(true);
+    expect(
+      sessions.hasRoomFor(
+        line,
+        Array.from({ length: 100 }, (_, at) => long(at)),
+      ),
+    ).toBe(true);
+    sessions.unsubscribe(session, long(0));
+    expect(sessions.hasRoomFor(session, [long(taken)])).toBe(true);
+  });
+
+  test("is bounded for each caller, so that none takes all from the others", () => {
+    const { sessions, create } = rig({ maxKeptBytes: 400_000 });
+    const [ann, bob] = [who("ann"), who("bob")];
+    let taken = 0;
+    const next = () => [create({ principal: ann }), to(`${"x".repeat(4_000)}${taken}`)] as const;
+    for (let [session, wanted] = next(); sessions.hasRoomFor(session, [wanted]); [session, wanted] = next()) {
+      sessions.subscribe(session, wanted);
+      taken++;
+    }
+    expect(taken).toBeGreaterThan(2);
+    expect(taken).toBeLessThan(8);
+    expect(sessions.hasRoomFor(create({ principal: bob }), [to("y")])).toBe(true);
+    sessions.endWhere(({ principal }) => principal === ann, "gone");
+    expect(sessions.hasRoomFor(create({ principal: ann }), [to(`${"x".repeat(4_000)}`)])).toBe(true);
+  });
+});
 
 describe("sessions", () => {
   test("are found by their own principal only", () => {

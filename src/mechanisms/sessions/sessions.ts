@@ -5,6 +5,7 @@ import {
   type Ask,
   type Clock,
   type Departure,
+  finish,
   GatewayError,
   LISTED_KINDS,
   type Log,
@@ -16,17 +17,20 @@ import {
   type SessionRef,
   type Sessions,
   type SharedState,
+  type Slices,
   type Timer,
   type Timers,
 } from "../../contract/index.ts";
+import { Budget } from "./budget.ts";
 import { createInterner } from "./intern.ts";
 import { type Located, Locator, type Rebuilding, type Residents } from "./locator.ts";
 import { Notices } from "./notices.ts";
-import type { Outbox, OutboxLimits } from "./outbox.ts";
+import { type Outbox, type OutboxLimits, OutboxTotal } from "./outbox.ts";
 import { askSession, noWay } from "./questions.ts";
 import { rebuildSession } from "./rebuild.ts";
 import { Session, type SessionOpening, type Subscription } from "./session.ts";
 import { SessionKeeper, type Wanted } from "./session-keeper.ts";
+import { declaredBy } from "./session-record.ts";
 import { Shares } from "./shares.ts";
 import { Subscribers } from "./subscribers.ts";
 
@@ -40,6 +44,11 @@ export type SessionsOptions = {
   /** Ended after this time however busy it is, unless no client was told its id. */
   readonly maxAgeMs?: number;
   readonly maxSessions?: number;
+  /** How much all of them may keep of what their clients said. */
+  readonly maxKeptBytes?: number;
+  /** How much of what their clients have not got. */
+  readonly maxOutboxBytes?: number;
+  readonly slices?: Slices;
   readonly outbox?: OutboxLimits;
   /** Where sessions outlive this process, and how it is known there; unset: they end with it. */
   readonly shared?: { readonly state: SharedState; readonly member: () => string; readonly isAlone?: boolean };
@@ -52,14 +61,21 @@ const MAX_AGE_MS = 24 * 3_600_000;
 const LAG_MS = 30_000;
 const LOOKS_PER_LAG = 4;
 const MAX_SESSIONS = 100_000;
+/** What one takes beside what its client declared. */
+const SESSION_BYTES = 2048;
+const MAX_KEPT_BYTES = 256 * 1024 * 1024;
+const MAX_OUTBOX_BYTES = 128 * 1024 * 1024;
 const OUTBOX: OutboxLimits = { maxItems: 1000, maxBytes: 4 * 1024 * 1024 };
+
+const AT_ONCE: Slices = { run: (steps) => finish(steps) };
 
 export class SessionRegistry implements Sessions {
   readonly #options: SessionsOptions;
   readonly #sessions = new Map<string, Session>();
   /** Those that are being taken over. */
   readonly #entering = new Set<Session>();
-  readonly #subscribers = new Subscribers();
+  readonly #subscribers: Subscribers;
+  readonly #budget: Budget;
   readonly #notices: Notices;
   readonly #outboxLimits: OutboxLimits;
   readonly #maxSessions: number;
@@ -73,14 +89,21 @@ export class SessionRegistry implements Sessions {
 
   constructor(options: SessionsOptions) {
     this.#options = options;
-    this.#outboxLimits = options.outbox ?? OUTBOX;
+    this.#outboxLimits = {
+      ...(options.outbox ?? OUTBOX),
+      total: new OutboxTotal(options.maxOutboxBytes ?? MAX_OUTBOX_BYTES),
+    };
     this.#maxSessions = options.maxSessions ?? MAX_SESSIONS;
     this.#shares = new Shares(this.#maxSessions);
+    this.#budget = new Budget(options.maxKeptBytes ?? MAX_KEPT_BYTES);
+    this.#subscribers = new Subscribers(this.#budget);
     this.#notices = new Notices({
       sessions: this.#sessions,
       subscribers: this.#subscribers,
       outboxOf: (session) => this.outboxOf(session),
       meter: options.meter,
+      log: options.log,
+      slices: options.slices ?? AT_ONCE,
     });
     const { shared, clock, idleMs = IDLE_MS, maxAgeMs = MAX_AGE_MS } = options;
     this.#keeper =
@@ -108,14 +131,14 @@ export class SessionRegistry implements Sessions {
 
   /** Throws OVERLOADED at the bound, and where one caller has its share of it. */
   create(opening: SessionOpening): Session {
-    this.#makeRoom(opening.principal);
+    this.#makeRoom(opening.principal, keptBytes(opening));
     const session = new Session(newId(), opening, this.#options.clock.now(), false);
     this.#add(session);
     return session;
   }
 
-  #makeRoom(principal: Principal): void {
-    if (this.#sessions.size >= this.#maxSessions) this.#endIdle();
+  #makeRoom(principal: Principal, bytes: number): void {
+    if (this.#sessions.size >= this.#maxSessions || !this.#budget.hasRoom(principal, bytes)) this.#endIdle();
     if (this.#sessions.size >= this.#maxSessions) {
       throw new GatewayError("OVERLOADED", { message: "The gateway has as many sessions as it can hold." });
     }
@@ -123,11 +146,17 @@ export class SessionRegistry implements Sessions {
       const message = "This caller has as many sessions as one may have here; end some, or wait until idle ones end.";
       throw new GatewayError("OVERLOADED", { message });
     }
+    if (!this.#budget.hasRoom(principal, bytes)) {
+      const message =
+        "Sessions keep as much of what clients declared as fits here, or as one caller may have; end some, declare less, or wait until idle ones end.";
+      throw new GatewayError("OVERLOADED", { message });
+    }
   }
 
   #add(session: Session): void {
     this.#sessions.set(session.id, session);
     this.#shares.take(session.principal);
+    this.#budget.take(session.principal, keptBytes(session));
     if (!this.#sweep) this.#sweepLater();
     if (this.#keeper && !this.#refresh) this.#refreshLater();
   }
@@ -156,7 +185,7 @@ export class SessionRegistry implements Sessions {
     return {
       find: ({ id, principal }) => this.find(id, principal),
       rebuild: (wanted, claimed, voice) => {
-        this.#makeRoom(wanted.principal);
+        this.#makeRoom(wanted.principal, keptBytes(declaredBy(claimed.record)));
         const [now, outbox] = [clock.now(), this.#outboxLimits];
         const session = rebuildSession(wanted, claimed, { keeper, voice, intern: this.intern, now, outbox, meter });
         this.#entering.add(session);
@@ -225,6 +254,7 @@ export class SessionRegistry implements Sessions {
     if (this.#sessions.get(session.id) === session) {
       this.#sessions.delete(session.id);
       this.#shares.giveBack(session.principal);
+      this.#budget.giveBack(session.principal, keptBytes(session));
     }
     this.#subscribers.removeAll(session);
     for (const call of session.takeRunning()) {
@@ -261,21 +291,25 @@ export class SessionRegistry implements Sessions {
     return outbox;
   }
 
+  /** Whether the session, and its caller, may have these subscriptions, too. */
+  hasRoomFor(session: Session, wanted: readonly Subscription[]): boolean {
+    return this.#subscribers.hasRoomFor(session, wanted);
+  }
+
   /** False when the session had it already. */
   subscribe(session: Session, subscription: Subscription): boolean {
     return !session.isEnded && this.#subscribers.add(session, subscription);
   }
 
-  unsubscribe(session: Session, subscription: Subscription): void {
-    this.#subscribers.remove(session, subscription);
+  /** False when the session had none. */
+  unsubscribe(session: Session, subscription: Subscription): boolean {
+    return this.#subscribers.remove(session, subscription);
   }
 
-  /** What clients want to hear about of these providers, as it stands now. */
-  subscriptionsAt(providers: ReadonlySet<string>): { session: Session; subscription: Subscription }[] {
+  /** What clients want to hear about, as it stands now. */
+  subscriptions(): { session: Session; subscription: Subscription }[] {
     return [...this.#sessions.values()].flatMap((session) =>
-      [...(session.subscriptions?.values() ?? [])]
-        .filter(({ provider }) => providers.has(provider))
-        .map((subscription) => ({ session, subscription })),
+      [...(session.subscriptions?.values() ?? [])].map((subscription) => ({ session, subscription })),
     );
   }
 
@@ -343,7 +377,9 @@ export class SessionRegistry implements Sessions {
   /** Resolves when everything that another process should know of these sessions is on its way no more. */
   async flush(): Promise<void> {
     const kept = [...this.#sessions.values()].filter((session) => session.kept);
-    await Promise.allSettled(kept.flatMap((session) => [this.save(session), session.kept?.writer?.flush()]));
+    await Promise.allSettled(
+      kept.flatMap((session) => [this.#keeper?.save(session, true), session.kept?.writer?.flush()]),
+    );
   }
 
   /** Ends every session, but for those that others can go on with. Safe to call twice. */
@@ -355,6 +391,11 @@ export class SessionRegistry implements Sessions {
     this.forgetAll();
     for (const session of [...this.#sessions.values()]) this.end(session, "the gateway is shutting down");
   }
+}
+
+/** Of what its client declared; equal texts may be kept once. */
+function keptBytes({ capabilities, clientInfo }: Pick<SessionOpening, "capabilities" | "clientInfo">): number {
+  return SESSION_BYTES + capabilities.text.length + clientInfo.text.length;
 }
 
 /** Looks like a UUID, but every one of its 128 bits is random. */

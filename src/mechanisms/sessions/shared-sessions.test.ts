@@ -84,6 +84,38 @@ describe("a shared session", () => {
     expect(a.isShared).toBe(true);
   });
 
+  test("with a long record is written one at a time, and the short ones of others do not wait for it", async () => {
+    const { a, create, memory } = await rig();
+    const [first, second, short] = [await create(), await create(), await create()];
+    for (const session of [first, second]) a.subscribe(session, { provider: "p", own: "x".repeat(20_000), shown: "x" });
+    const gates: PromiseWithResolvers<void>[] = [];
+    const begun: string[] = [];
+    const { put } = memory.entries;
+    memory.entries.put = async (key, ...rest) => {
+      begun.push(key);
+      const gate = Promise.withResolvers<void>();
+      gates.push(gate);
+      await gate.promise;
+      return put.call(memory.entries, key, ...rest);
+    };
+    const saved = [a.save(first), a.save(second), a.save(short), a.save(first), a.save(first)];
+    await settle();
+    const keys = [first, second, short].map(({ id }) => `session:${id}`);
+    expect(begun).toEqual([keys[2], keys[0]]);
+    for (let turn = 0; turn < 3; turn++) {
+      for (const gate of gates.splice(0)) gate.resolve();
+      await settle();
+    }
+    await Promise.all(saved);
+    // What was wanted three times was written twice.
+    expect(begun.toSorted()).toEqual([keys[0], keys[0], keys[1], keys[2]].toSorted());
+    const hurried = a.flush();
+    await settle();
+    expect(begun).toHaveLength(7);
+    for (const gate of gates.splice(0)) gate.resolve();
+    await hurried;
+  });
+
   test("has an id of 128 random bits", async () => {
     const { create } = await rig();
     const ids = await Promise.all(Array.from({ length: 64 }, create));
