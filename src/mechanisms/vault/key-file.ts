@@ -3,9 +3,9 @@
  * needed. A former key is worth nothing any more when everything it wrapped has expired.
  */
 import { randomBytes, randomUUID } from "node:crypto";
-import { link, mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
+import { link, open, readFile, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { GatewayError, type KeyProvider } from "../../contract/index.ts";
+import { GatewayError, type KeyProvider, makePrivateFolder } from "../../contract/index.ts";
 import { MAX_TOKEN_MS } from "./token-vault.ts";
 import { wrappingKeys } from "./wrapping-keys.ts";
 
@@ -17,7 +17,7 @@ type FileKey = { readonly secret: Buffer; readonly madeAt: number };
 
 /** Resolves when the file is there and read. Rejects with a GatewayError that says what is wrong with it. */
 export async function openKeyFile(path: string, now: () => number = Date.now): Promise<KeyProvider> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  makePrivateFolder(dirname(path));
   if (!(await exists(path))) await writeKeys(path, [freshKey(now())], link);
   let read = await readKeys(path, now());
   let { mtimeMs } = await stat(path);

@@ -1,7 +1,17 @@
+import { createHash } from "node:crypto";
 import { beforeEach, describe, expect, test } from "vitest";
-import { type AuditEvent, type Change, type UpstreamTokenRow, untracked } from "../../contract/index.ts";
+import {
+  type AuditEvent,
+  type Change,
+  LOCAL,
+  type Principal,
+  type UpstreamToken,
+  type UpstreamTokenRow,
+  untracked,
+} from "../../contract/index.ts";
+import { sealEnvelope } from "./envelope.ts";
 import { MemoryTokenRows } from "./memory-token-rows.ts";
-import { MAX_TOKEN_MS, TokenVault } from "./token-vault.ts";
+import { MAX_TOKEN_MS, TokenVault, wordOf } from "./token-vault.ts";
 import { wrappingKeys } from "./wrapping-keys.ts";
 
 const NOW = 1_000_000;
@@ -31,6 +41,21 @@ function createVault(): TokenVault {
 
 const all = () => rows.find({}, 0, 100);
 const only = async () => (await all())[0] as UpstreamTokenRow;
+
+/** As records were written before: their id is in what is bound to them. */
+async function formerToken(owner: typeof OWNER): Promise<UpstreamToken> {
+  const { riskClass, scopes, audience, expiresAt } = FACTS;
+  const { server, tenant, client, user, principal, session } = owner;
+  const id = formerId(owner);
+  const bound = [id, server, tenant, client, user, principal, session, riskClass, scopes, audience, expiresAt];
+  return { ...FACTS, ...owner, id, ...(await sealEnvelope(keys, SECRET, JSON.stringify(bound))) };
+}
+
+function formerId({ server, tenant, client, user, session }: typeof OWNER): string {
+  return createHash("sha256")
+    .update(JSON.stringify([server, tenant, client, user, session]))
+    .digest("base64url");
+}
 
 beforeEach(() => {
   rows = new MemoryTokenRows();
@@ -101,6 +126,98 @@ describe("TokenVault", () => {
     const mixed = { ...(bob as UpstreamTokenRow), ciphertext, wrappedKey, nonce, keyId };
     await rows.write([{ table: "upstreamTokens", type: "put", token: mixed }]);
     expect(await vault.get({ ...OWNER, user: "bob" })).toBeUndefined();
+  });
+
+  test.each([
+    ["of another issuer", "oidc:login.example:ann:app", "oidc:other.example:ann:app"],
+    ["of another realm of one host", "oidc:login.example/a:ann:app", "oidc:login.example/b:ann:app"],
+    ["with a token of the gateway", "oidc:login.example:ann:app", "token:acme/ann/0123456789ab"],
+    ["with a certificate", "token:acme/ann/0123456789ab", "certificate:acme/ann/ab"],
+    ["of this machine", "oidc:login.example:ann:app@acme", "local"],
+  ])("gives a token to nobody of the same name, client and tenant who comes %s", async (_what, one, other) => {
+    const vault = createVault();
+    await vault.put({ ...FACTS, principal: one }, SECRET);
+    expect(await vault.get({ ...OWNER, principal: other })).toBeUndefined();
+    await vault.put({ ...FACTS, principal: other }, "{}");
+    expect((await vault.get({ ...OWNER, principal: one }))?.text).toBe(SECRET);
+    expect((await vault.get({ ...OWNER, principal: other }))?.text).toBe("{}");
+  });
+
+  test("gives a token to every token of the gateway that names the same user and client", async () => {
+    const vault = createVault();
+    await vault.put({ ...FACTS, principal: "token:acme/ann/aaaaaaaaaaaa" }, SECRET);
+    expect((await vault.get({ ...OWNER, principal: "token:acme/ann/bbbbbbbbbbbb" }))?.text).toBe(SECRET);
+  });
+
+  describe("of tokens that a tenant's admin has named", () => {
+    const bearer = (tenant: string, token: string, more: object = {}) => {
+      const principal = {
+        id: `token:${tenant}/ann/${token}`,
+        identity: { ...LOCAL.identity, tenant, ...more },
+      } as Principal;
+      return { ...OWNER, tenant, principal: principal.id, source: wordOf(principal) };
+    };
+    const [given, taken, other] = [
+      bearer("acme", "aaaaaaaaaaaa"),
+      bearer("acme", "bbbbbbbbbbbb", { namedBy: "tenant" }),
+      bearer("acme", "cccccccccccc", { namedBy: "tenant" }),
+    ] as const;
+
+    test.each([
+      ["one that the platform has named", taken, given],
+      ["one of these", given, taken],
+      ["another of these", taken, other],
+    ])("gives nothing to %s", async (_whom, one, another) => {
+      const vault = createVault();
+      await vault.put({ ...FACTS, ...one }, SECRET);
+      expect(await vault.get(another)).toBeUndefined();
+      expect((await vault.get(one))?.text).toBe(SECRET);
+      expect((await vault.get({ ...given, source: wordOf(LOCAL) }))?.text).toBeUndefined();
+    });
+
+    test("takes nothing that was kept before that could be told apart, but in the platform's own tenant, where all are its", async () => {
+      const vault = createVault();
+      for (const owner of [taken, given, bearer("default", "dddddddddddd")]) {
+        const { source: _none, ...former } = owner;
+        await rows.write([{ table: "upstreamTokens", type: "put", token: await formerToken(former) }]);
+        expect((await vault.get(owner))?.text).toBe(owner.tenant === "default" ? SECRET : undefined);
+        await vault.put({ ...FACTS, ...former }, SECRET);
+        expect((await vault.get(owner))?.text).toBe(owner.tenant === "default" ? SECRET : undefined);
+      }
+    });
+  });
+
+  describe("with a record from before ids told the source", () => {
+    const FORMER = { ...OWNER, principal: "oidc:login.example:ann:app" };
+
+    beforeEach(async () => {
+      await rows.write([{ table: "upstreamTokens", type: "put", token: await formerToken(FORMER) }]);
+    });
+
+    test("gives it to whom it was got for, and keeps it as that of their source from then on", async () => {
+      const vault = createVault();
+      expect((await vault.get({ ...FORMER, principal: "oidc:login.example:ann:app@acme" }))?.text).toBe(SECRET);
+      expect(await all()).toHaveLength(1);
+      expect((await vault.get(FORMER))?.text).toBe(SECRET);
+      expect((await only()).id).not.toBe(formerId(FORMER));
+    });
+
+    test("gives it to nobody of another source, and leaves it to its owner", async () => {
+      const vault = createVault();
+      for (const principal of ["oidc:other.example:ann:app", "token:acme/ann/0123456789ab", "local", "oidc:x"]) {
+        expect(await vault.get({ ...OWNER, principal })).toBeUndefined();
+        await vault.remove({ ...OWNER, principal }, "it was revoked");
+      }
+      expect((await vault.get(FORMER))?.text).toBe(SECRET);
+    });
+
+    test("removes it with what its owner has got since", async () => {
+      const vault = createVault();
+      await vault.put({ ...FACTS, principal: FORMER.principal }, "{}");
+      await vault.remove(FORMER, "it was revoked");
+      expect(await vault.get(FORMER)).toBeUndefined();
+      expect(await all()).toEqual([]);
+    });
   });
 
   test("[AP-134] [AP-135] [AP-136] rewrites no record for a new key, and writes what is written again with it", async () => {

@@ -1,14 +1,18 @@
 /** Tokens for servers behind us: sealed in their records, each bound to whom and what it is for. */
 import { createHash } from "node:crypto";
-import type {
-  AuditTrail,
-  Change,
-  KeyProvider,
-  RiskClass,
-  UpstreamToken,
-  UpstreamTokenFilter,
-  UpstreamTokenRow,
-  UpstreamTokenRows,
+import {
+  type AuditTrail,
+  type Change,
+  DEFAULT_TENANT,
+  identityOf,
+  type KeyProvider,
+  type Principal,
+  type RiskClass,
+  sourceOf,
+  type UpstreamToken,
+  type UpstreamTokenFilter,
+  type UpstreamTokenRow,
+  type UpstreamTokenRows,
 } from "../../contract/index.ts";
 import { openEnvelope, sealEnvelope } from "./envelope.ts";
 
@@ -23,8 +27,10 @@ export type TokenOwner = {
   readonly tenant: string;
   readonly client: string;
   readonly user: string;
-  /** For whom it is got just now; the same token may serve others of the same user and client. */
+  /** For whom it is got just now; the same token may serve others of the same user and client, if the same source vouches. */
   readonly principal: string;
+  /** Whose word it is that they are this user and client, as `wordOf` has it; unset: theirs with whom the principal's id begins. */
+  readonly source?: string;
   readonly session: string;
 };
 
@@ -59,8 +65,30 @@ export class TokenVault {
   /** Undefined: there is none, it has expired, or it does not open. */
   async get(owner: TokenOwner): Promise<KeptToken | undefined> {
     const row = await this.#options.rows.get(tokenId(owner));
-    if (!row || row.expiresAt <= this.#options.now()) return undefined;
-    return await this.#open(row);
+    if (!row) return await this.#adopt(owner);
+    return row.expiresAt > this.#options.now() ? await this.#open(row) : undefined;
+  }
+
+  /** A record from when ids did not tell who vouched for its owner: it is theirs for whose source it was got, nobody else's. */
+  async #former(owner: TokenOwner): Promise<UpstreamTokenRow | undefined> {
+    const row = await this.#options.rows.get(formerId(owner));
+    return row && sourceOf({ id: row.principal }) === ownSource(owner) ? row : undefined;
+  }
+
+  async #adopt(owner: TokenOwner): Promise<KeptToken | undefined> {
+    const { rows, now } = this.#options;
+    const former = await this.#former(owner);
+    const kept = former && former.expiresAt > now() ? await this.#open(former) : undefined;
+    if (!former || !kept) return undefined;
+    const { version: _version, leasedUntil: _leased, ...facts } = former;
+    await this.#put(
+      { ...facts, source: ownSource(owner) },
+      kept.text,
+      [{ table: "upstreamTokens", type: "remove", id: former.id }],
+      0,
+    );
+    const row = await rows.get(tokenId(owner));
+    return row && (await this.#open(row));
   }
 
   async #open(row: UpstreamTokenRow): Promise<KeptToken | undefined> {
@@ -69,9 +97,14 @@ export class TokenVault {
   }
 
   /** Always under the newest key. False: the record has another version than `ifVersion`, and nothing was written. */
-  async put(facts: TokenFacts, text: string, ifVersion?: number): Promise<boolean> {
+  put(facts: TokenFacts, text: string, ifVersion?: number): Promise<boolean> {
+    return this.#put(facts, text, [], ifVersion);
+  }
+
+  async #put(kept: TokenFacts, text: string, more: readonly Change[], ifVersion?: number): Promise<boolean> {
+    const { source: _inItsId, ...facts } = kept;
     const expiresAt = Math.round(Math.min(facts.expiresAt, this.#options.now() + MAX_TOKEN_MS));
-    const plain = { ...facts, expiresAt, id: tokenId(facts) };
+    const plain = { ...facts, expiresAt, id: tokenId(kept) };
     const token = { ...plain, ...(await sealEnvelope(await this.#options.keys(), text, boundOf(plain))) };
     const change: Change = {
       table: "upstreamTokens",
@@ -79,7 +112,7 @@ export class TokenVault {
       token,
       ...(ifVersion !== undefined && { ifVersion }),
     };
-    return await this.#commit("dev.isthmus.upstream_token_stored", facts, [change]);
+    return await this.#commit("dev.isthmus.upstream_token_stored", facts, [change, ...more]);
   }
 
   /** One process at a time makes a new token of an old one. False: another does, or has. */
@@ -91,9 +124,11 @@ export class TokenVault {
 
   /** A record is removed under the id that it has, also where somebody has changed the rest of it. */
   async remove(owner: TokenOwner | UpstreamTokenRow, reason: string): Promise<void> {
-    const id = "id" in owner ? owner.id : tokenId(owner);
-    const change: Change = { table: "upstreamTokens", type: "remove", id };
-    await this.#commit("dev.isthmus.upstream_token_removed", owner, [change], reason);
+    const ids = "id" in owner ? [owner.id] : [tokenId(owner), (await this.#former(owner))?.id];
+    const changes = ids
+      .filter((id) => id !== undefined)
+      .map((id): Change => ({ table: "upstreamTokens", type: "remove", id }));
+    await this.#commit("dev.isthmus.upstream_token_removed", owner, changes, reason);
   }
 
   /** All of them, however many, some at a time; without their text where they do not open. */
@@ -125,9 +160,32 @@ export class TokenVault {
   }
 }
 
-export function tokenId({ server, tenant, client, user, session }: TokenOwner): string {
-  const parts = JSON.stringify([server, tenant, client, user, session]);
-  return createHash("sha256").update(parts).digest("base64url");
+export function tokenId(owner: TokenOwner): string {
+  const { server, tenant, client, user, session } = owner;
+  return hashOf([server, tenant, client, user, session, ownSource(owner)]);
+}
+
+function ownSource({ source, principal }: TokenOwner): string {
+  return source ?? sourceOf({ id: principal });
+}
+
+/**
+ * Who vouches for the names of a caller. Of tokens of the gateway it is whoever has named their bearers: the platform, or somebody of
+ * a tenant, who may have kept any token that it gave a name to, so that each of these is one of its own.
+ */
+export function wordOf(principal: Principal): string {
+  const { tenant, namedBy } = identityOf(principal);
+  const source = sourceOf(principal);
+  if (namedBy === "tenant") return principal.id;
+  return source === "token" && tenant !== DEFAULT_TENANT ? "token of the platform" : source;
+}
+
+function formerId({ server, tenant, client, user, session }: TokenOwner): string {
+  return hashOf([server, tenant, client, user, session]);
+}
+
+function hashOf(parts: readonly string[]): string {
+  return createHash("sha256").update(JSON.stringify(parts)).digest("base64url");
 }
 
 type Plain = Omit<UpstreamToken, "ciphertext" | "wrappedKey" | "nonce" | "keyId">;

@@ -6,7 +6,8 @@ export type Challenge = {
 };
 
 const MAX_CHALLENGE = 8 * 1024;
-const PARAMETER = /([A-Za-z][\w-]*)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))/g;
+/** A name is read from its first letter alone: from each of them, one long word would be read as often as it is long. */
+const PARAMETER = /(?<![\w-])([A-Za-z][\w-]*)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))/g;
 
 /** Reads the parameters of the Bearer challenge; of several schemes, those of Bearer alone. */
 export function parseChallenge(header: string): Challenge {

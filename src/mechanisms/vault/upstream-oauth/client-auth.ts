@@ -1,5 +1,7 @@
 /** How we prove to an issuer that we are the client it knows. */
-import { createPrivateKey, randomUUID, sign } from "node:crypto";
+import { createPrivateKey, type KeyObject } from "node:crypto";
+import type { ClientAuth } from "oauth4webapi";
+import type { OAuthLibrary } from "./issuer-request.ts";
 import { OAuthFault } from "./oauth-fault.ts";
 
 export type AuthMethod = "client_secret_basic" | "client_secret_post" | "private_key_jwt" | "none";
@@ -13,35 +15,37 @@ export type OAuthClient = {
   readonly privateKey?: string;
 };
 
-const ASSERTION_SECONDS = 60;
-
-/** What a request to the token endpoint needs beside its own parameters. Throws OAuthFault. */
-export function clientProof(
-  { id, method, secret, privateKey }: OAuthClient,
-  issuer: string,
-): { readonly headers: Record<string, string>; readonly parameters: Record<string, string> } {
+/** Throws OAuthFault, and nothing is sent: an issuer may count a request without proof as an attack. */
+export function clientAuth(oauth: OAuthLibrary, { method, secret, privateKey }: OAuthClient): ClientAuth {
   switch (method) {
     case "none":
-      return { headers: {}, parameters: { client_id: id } };
+      return oauth.None();
     case "client_secret_post":
-      return { headers: {}, parameters: { client_id: id, client_secret: needed(secret) } };
-    case "client_secret_basic": {
-      const pair = `${formEncoded(id)}:${formEncoded(needed(secret))}`;
-      return { headers: { Authorization: `Basic ${Buffer.from(pair).toString("base64")}` }, parameters: {} };
+      return oauth.ClientSecretPost(needed(secret));
+    case "client_secret_basic":
+      return basic(needed(secret));
+    case "private_key_jwt": {
+      const { key, name } = readKey(privateKey ?? "");
+      return oauth.PrivateKeyJwt(key, {
+        // Issuers know this key's algorithm by its older name.
+        [oauth.modifyAssertion]: (header) => Object.assign(header, { typ: "JWT", alg: name ?? header.alg }),
+      });
     }
-    case "private_key_jwt":
-      return {
-        headers: {},
-        parameters: {
-          client_id: id,
-          client_assertion_type: "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
-          client_assertion: signAssertion(id, issuer, privateKey ?? ""),
-        },
-      };
   }
 }
 
-/** Nothing is sent without it: an issuer may count that as an attack. */
+/**
+ * Not the library's own: servers on the Python SDK look the client up by `client_id` in the body before they read the header,
+ * and there are servers that do not decode it, for which an id with a dash must stay as it is.
+ */
+function basic(secret: string): ClientAuth {
+  return (_issuer, { client_id: id }, body, headers) => {
+    const pair = `${formEncoded(id)}:${formEncoded(secret)}`;
+    headers.set("authorization", `Basic ${Buffer.from(pair).toString("base64")}`);
+    body.set("client_id", id);
+  };
+}
+
 function needed(secret: string | undefined): string {
   if (secret === undefined)
     throw new OAuthFault("[servers.auth] has no clientSecret any more for the issuer of this token.");
@@ -52,34 +56,27 @@ function formEncoded(text: string): string {
   return new URLSearchParams({ text }).toString().slice("text=".length);
 }
 
+/** `name`: of the algorithm, where issuers do not take the library's. */
+type SigningKey = { readonly key: ReturnType<KeyObject["toCryptoKey"]>; readonly name?: string };
+
 /** Throws OAuthFault. */
-function signAssertion(clientId: string, issuer: string, pem: string): string {
-  const key = readKey(pem);
-  const algorithm = ALGORITHMS[key.asymmetricKeyType ?? ""];
-  if (!algorithm) throw new OAuthFault("The client's private key is of a kind that cannot sign assertions.");
-  const now = Math.floor(Date.now() / 1000);
-  const claims = {
-    iss: clientId,
-    sub: clientId,
-    aud: issuer,
-    jti: randomUUID(),
-    iat: now,
-    exp: now + ASSERTION_SECONDS,
-  };
-  const signed = [{ alg: algorithm.name, typ: "JWT" }, claims]
-    .map((part) => Buffer.from(JSON.stringify(part)).toString("base64url"))
-    .join(".");
-  const signature = sign(algorithm.digest, Buffer.from(signed), { key, dsaEncoding: "ieee-p1363" });
-  return `${signed}.${signature.toString("base64url")}`;
+function readKey(pem: string): SigningKey {
+  const key = parsed(pem);
+  const { asymmetricKeyType: type, asymmetricKeyDetails: details } = key;
+  if (type === "rsa") return { key: key.toCryptoKey({ name: "RSASSA-PKCS1-v1_5", hash: "SHA-256" }, false, ["sign"]) };
+  if (type === "ed25519") return { key: key.toCryptoKey("Ed25519", false, ["sign"]), name: "EdDSA" };
+  const namedCurve = CURVES[details?.namedCurve ?? ""];
+  if (type === "ec" && namedCurve) return { key: key.toCryptoKey({ name: "ECDSA", namedCurve }, false, ["sign"]) };
+  throw new OAuthFault("The client's private key is of a kind that cannot sign assertions.");
 }
 
-const ALGORITHMS: Readonly<Record<string, { readonly name: string; readonly digest: string | null } | undefined>> = {
-  ec: { name: "ES256", digest: "sha256" },
-  rsa: { name: "RS256", digest: "sha256" },
-  ed25519: { name: "EdDSA", digest: null },
+const CURVES: Readonly<Record<string, string | undefined>> = {
+  prime256v1: "P-256",
+  secp384r1: "P-384",
+  secp521r1: "P-521",
 };
 
-function readKey(pem: string) {
+function parsed(pem: string): KeyObject {
   try {
     return createPrivateKey(pem);
   } catch {

@@ -1,9 +1,9 @@
 /** As which client we speak to an issuer: the one that was configured, the one our document describes, or a registered one. */
-import * as z from "zod";
 import type { AuthMethod, OAuthClient } from "./client-auth.ts";
 import type { IssuerDocument, Reading } from "./documents.ts";
+import { askIssuer } from "./issuer-request.ts";
 import { OAuthFault } from "./oauth-fault.ts";
-import { post, type TokenEndpoint } from "./token-request.ts";
+import type { TokenEndpoint } from "./token-request.ts";
 
 export type ClientSettings = {
   readonly clientId?: string | undefined;
@@ -12,15 +12,6 @@ export type ClientSettings = {
   /** Where a document describes us; for issuers that take such a URL for a client's id. */
   readonly metadataUrl?: string | undefined;
 };
-
-/** Made when it is needed: a gateway that starts registers nowhere. */
-function registrationType() {
-  return z.looseObject({
-    client_id: z.string().min(1),
-    client_secret: z.string().optional(),
-    token_endpoint_auth_method: z.string().optional(),
-  });
-}
 
 const WITH_SECRET: readonly AuthMethod[] = ["client_secret_basic", "client_secret_post"];
 
@@ -59,7 +50,7 @@ export function knownClient(settings: ClientSettings, issuer: IssuerDocument): O
 }
 
 /** How we describe ourselves, in a document or to whoever registers clients. */
-export function describeClient(redirect: string, method: string): Record<string, unknown> {
+export function describeClient(redirect: string, method: string) {
   return {
     client_name: "Isthmus",
     redirect_uris: [redirect],
@@ -79,12 +70,20 @@ export async function register(issuer: IssuerDocument, redirect: string, reading
     );
   const offered = issuer.token_endpoint_auth_methods_supported ?? ["client_secret_basic"];
   const wished = [...WITH_SECRET, "none"].find((method) => offered.includes(method)) ?? "client_secret_basic";
-  const body = JSON.stringify(describeClient(redirect, wished));
-  const answer = await post({ url, body, headers: { "Content-Type": "application/json" } }, "register", reading);
-  const parsed = registrationType().safeParse(answer);
-  if (!parsed.success) throw new OAuthFault("The authorization server's registration cannot be read.");
-  const { client_id: id, client_secret: secret, token_endpoint_auth_method: method = wished } = parsed.data;
-  if (secret === undefined) return { id, method: "none" };
+  const as = { issuer: issuer.issuer, registration_endpoint: url };
+  const answer = await askIssuer(
+    {
+      what: "register",
+      success: 201,
+      async run(oauth, options) {
+        const response = await oauth.dynamicClientRegistrationRequest(as, describeClient(redirect, wished), options);
+        return await oauth.processDynamicClientRegistrationResponse(response);
+      },
+    },
+    reading,
+  );
+  const { client_id: id, client_secret: secret, token_endpoint_auth_method: method = wished } = answer;
+  if (typeof secret !== "string") return { id, method: "none" };
   return {
     id,
     secret,

@@ -165,6 +165,40 @@ describe("ConsentDesk", () => {
     await expect(asked(await linkFor())).rejects.toMatchObject({ name: "OAuthFault" });
   });
 
+  const ELSEWHERE: [endpoint: string, url: string][] = [
+    ["authorization_endpoint", "https://login.example/authorize"],
+    ["authorization_endpoint", "https://issuer.example@login.example/authorize"],
+    ["authorization_endpoint", "https://issuer.example.login.example/authorize"],
+    ["token_endpoint", "https://issuer.example:8443/token"],
+    ["registration_endpoint", "https://login.example/register"],
+    ["revocation_endpoint", "https://login.example/revoke"],
+  ];
+
+  test.each(ELSEWHERE)(
+    "an issuer that the server has named speaks for its own origin alone (%s %s)",
+    async (name, url) => {
+      Object.assign(rig.issuer.documents[METADATA] ?? {}, { [name]: url });
+      const link = await linkFor();
+      const said = `has its ${name} at ${new URL(url).host}. If that is right, set issuer = "https://issuer.example"`;
+      await expect(asked(link)).rejects.toThrow(said);
+      expect(rig.issuer.asked.filter(({ url: to }) => !to.includes("/.well-known/"))).toEqual([]);
+    },
+  );
+
+  test.each(ELSEWHERE)("one that the operator has named may say otherwise (%s %s)", async (name, url) => {
+    server = rig.create({ issuer: "https://issuer.example" });
+    Object.assign(rig.issuer.documents[METADATA] ?? {}, { [name]: url });
+    expect((await asked(await linkFor())).response_type).toBe("code");
+  });
+
+  test("refuses an answer that names another issuer, also where the asked one does not say that it names itself", async () => {
+    Object.assign(rig.issuer.documents[METADATA] ?? {}, { authorization_response_iss_parameter_supported: undefined });
+    const answer = await rig.open(await linkFor());
+    answer.set("iss", "https://login.example");
+    await expect(rig.desk.finish(answer, "browser")).rejects.toThrow("comes from another authorization server");
+    expect(rig.issuer.tokenRequests("authorization_code")).toEqual([]);
+  });
+
   test("uses no other issuer than the configured one", async () => {
     server = rig.create({ issuer: "https://other.example" });
     await expect(asked(await linkFor())).rejects.toThrow("configured issuer");
@@ -178,6 +212,7 @@ describe("ConsentDesk", () => {
       authorization_endpoint: "https://next.example/authorize",
       token_endpoint: "https://next.example/token",
       registration_endpoint: "https://next.example/register",
+      revocation_endpoint: "https://next.example/revoke",
     };
     Object.assign(rig.issuer.documents[RESOURCE] ?? {}, { authorization_servers: ["https://next.example"] });
     const link = await linkFor(BOB);

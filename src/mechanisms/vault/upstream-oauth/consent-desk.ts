@@ -1,5 +1,4 @@
 /** Sends a browser to where somebody says yes, and takes what it brings back. */
-import { createHash, randomBytes } from "node:crypto";
 import { type CredentialHolder, identityOf } from "../../../contract/index.ts";
 import { scopeSet } from "./challenge.ts";
 import type { OAuthClient } from "./client-auth.ts";
@@ -7,6 +6,7 @@ import { knownClient, register, withConfigured, withoutConfigured } from "./clie
 import type { ConsentNotes } from "./consent-notes.ts";
 import type { Discovered } from "./discovery.ts";
 import type { Reading } from "./documents.ts";
+import { loadOAuth, refusedBy } from "./issuer-request.ts";
 import { OAuthFault } from "./oauth-fault.ts";
 import { holderOf, type Passage, type Ticket, type Tickets } from "./tickets.ts";
 import { requestTokens } from "./token-request.ts";
@@ -66,6 +66,13 @@ export class ConsentDesk {
     return { server, ticket };
   }
 
+  /** Where somebody will sign in, as it can be shown. Rejects with OAuthFault. */
+  async placeOf({ ticket, server }: Visit): Promise<string> {
+    const reading = this.#options.readingFor(server);
+    const found = await discoverFor(server.settings, ticket, reading);
+    return authorizationPage(found, reading.trust.loopback).host;
+  }
+
   /** The issuer's page for this visit. Rejects with OAuthFault. */
   async begin({ ticket, server }: Visit, browser: string): Promise<string> {
     const { settings } = server;
@@ -73,7 +80,8 @@ export class ConsentDesk {
     const found = await discoverFor(settings, ticket, reading);
     const page = authorizationPage(found, reading.trust.loopback);
     const client = await this.#clientFor(settings, found, reading);
-    const verifier = randomBytes(32).toString("base64url");
+    const oauth = await loadOAuth();
+    const verifier = oauth.generateRandomCodeVerifier();
     const scopes = withOffline(chooseScopes(settings, ticket, found), found).join(" ");
     const { issuer, token_endpoint: tokenUrl, revocation_endpoint: revocationUrl } = found.issuer;
     const hasIss = found.issuer.authorization_response_iss_parameter_supported === true;
@@ -91,7 +99,7 @@ export class ConsentDesk {
       response_type: "code",
       client_id: client.id,
       redirect_uri: this.callbackUrl,
-      code_challenge: createHash("sha256").update(verifier).digest("base64url"),
+      code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
       code_challenge_method: "S256",
       state,
       resource: found.resource,
@@ -131,9 +139,7 @@ export class ConsentDesk {
     const server = passage && this.#options.serverOf(passage.server);
     if (!passage || !server)
       throw new OAuthFault("This answer belongs to no sign-in of this browser, or to one that is over.");
-    checkIssuer(passage, answer.get("iss"));
-    const code = answer.get("code");
-    if (code === null) throw refusalOf(answer.get("error"));
+    const code = await codeIn(answer, passage);
     const reading = this.#options.readingFor(server);
     const { issuer, tokenUrl: url, verifier, resource, scopes, holder } = passage;
     const endpoint = withConfigured(server.settings, { url, issuer, client: passage.client });
@@ -150,8 +156,8 @@ function revocationOf({ revocationUrl }: Passage) {
 }
 
 function ticketHolder({ principal, session }: CredentialHolder): Ticket["holder"] {
-  const { tenant, client, user } = identityOf(principal);
-  return { id: principal.id, tenant, client, user, session };
+  const { tenant, client, user, namedBy } = identityOf(principal);
+  return { id: principal.id, tenant, client, user, ...(namedBy && { namedBy }), session };
 }
 
 /** With a way to refresh, nobody has to come back when the token ends. */
@@ -171,13 +177,19 @@ function authorizationPage({ issuer }: Discovered, isLoopback: boolean): URL {
   return page;
 }
 
-/** RFC 9207. Compared as text: an issuer that mixes up its spellings mixes up more. */
-function checkIssuer({ issuer, hasIss }: Passage, iss: string | null): void {
-  if (iss === null ? hasIss : iss !== issuer)
-    throw new OAuthFault("The answer comes from another authorization server than the one that was asked.");
-}
-
-function refusalOf(error: string | null): OAuthFault {
-  const code = error !== null && /^[\w.-]{1,64}$/.test(error) ? error : "no code";
-  return new OAuthFault(`The authorization server did not agree (${code}).`, { code });
+/** Of an answer of the issuer that was asked (RFC 9207): the state has opened, so it is of this browser. Rejects with OAuthFault. */
+async function codeIn(answer: URLSearchParams, { issuer, hasIss, client }: Passage): Promise<string> {
+  const oauth = await loadOAuth();
+  const as = { issuer, authorization_response_iss_parameter_supported: hasIss };
+  try {
+    const checked = oauth.validateAuthResponse(as, { client_id: client.id }, answer, oauth.skipStateCheck);
+    const [code, ...more] = checked.getAll("code");
+    if (code && more.length === 0) return code;
+  } catch (error) {
+    if (error instanceof oauth.AuthorizationResponseError)
+      throw refusedBy("did not agree", error.error, error.error_description);
+    const message = "The answer comes from another authorization server than the one that was asked.";
+    throw new OAuthFault(message, { cause: error });
+  }
+  throw refusedBy("did not agree", undefined, undefined);
 }

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { type CredentialHolder, identityOf, type RiskClass, type Timers } from "../../../contract/index.ts";
 import type { KeptToken, TokenOwner, TokenVault } from "../token-vault.ts";
-import { tokenId } from "../token-vault.ts";
+import { tokenId, wordOf } from "../token-vault.ts";
 import { withConfigured, withoutConfigured } from "./client-registration.ts";
 import { covers, type Reading } from "./documents.ts";
 import { OAuthFault } from "./oauth-fault.ts";
@@ -48,7 +48,8 @@ export class KeptTokens {
     if (settings.type === "client_credentials")
       return { server, tenant: "", client: "gateway", user: "", principal: "", session: "" };
     const { tenant, client, user } = identityOf(principal);
-    return { server, tenant, client, user, principal: principal.id, session: riskClass === 2 ? session : "" };
+    const [source, ofSession] = [wordOf(principal), riskClass === 2 ? session : ""];
+    return { server, tenant, client, user, principal: principal.id, source, session: ofSession };
   }
 
   async read(owner: TokenOwner): Promise<Kept | undefined> {

@@ -3,7 +3,7 @@ import { GatewayError } from "../../../contract/index.ts";
 /** How issuers say that this caller gets no token, or not that one; by RFC 8693 also that its own token is not good. */
 const CALLER_CODES: readonly string[] = ["invalid_request", "invalid_grant", "invalid_scope", "access_denied"];
 
-/** Why there is no token. The message is safe to show: it holds no secret, and of the issuer's words only its error code. */
+/** Why there is no token. The message is safe to show: it holds no secret, and of the issuer's words its error code and one plain line. */
 export class OAuthFault extends Error {
   override readonly name = "OAuthFault";
   /** The issuer's own `error`, where that is what went wrong. */

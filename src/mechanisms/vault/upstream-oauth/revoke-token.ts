@@ -1,7 +1,7 @@
-import { clientProof } from "./client-auth.ts";
+import { clientAuth } from "./client-auth.ts";
 import { withConfigured } from "./client-registration.ts";
 import type { Reading } from "./documents.ts";
-import { post } from "./token-request.ts";
+import { askIssuer } from "./issuer-request.ts";
 import type { OAuthSettings, TokenPair } from "./token-sources.ts";
 
 /** What was kept of a token, and what the config says of its server. */
@@ -29,8 +29,19 @@ async function revokeAtIssuer({ pair, settings }: IssuedToken, reading: Reading)
   const { revocationUrl: url, refreshToken, accessToken } = pair;
   if (url === undefined) return;
   const { client, issuer } = withConfigured(settings, pair.endpoint);
-  const proof = clientProof(client, issuer);
-  const body = new URLSearchParams({ token: refreshToken ?? accessToken, ...proof.parameters }).toString();
-  const headers = { "Content-Type": "application/x-www-form-urlencoded", ...proof.headers };
-  await post({ url, body, headers }, "revocation", reading);
+  const as = { issuer, revocation_endpoint: url };
+  await askIssuer(
+    {
+      what: "revocation",
+      success: 200,
+      async run(oauth, options) {
+        const auth = clientAuth(oauth, client);
+        const token = refreshToken ?? accessToken;
+        await oauth.processRevocationResponse(
+          await oauth.revocationRequest(as, { client_id: client.id }, auth, token, options),
+        );
+      },
+    },
+    reading,
+  );
 }

@@ -12,6 +12,7 @@ export type TicketHolder = {
   readonly tenant: string;
   readonly client: string;
   readonly user: string;
+  readonly namedBy?: "tenant" | undefined;
   readonly session: string;
 };
 
@@ -90,7 +91,8 @@ export class Tickets {
 }
 
 /** As a holder that tokens can be kept for. */
-export function holderOf({ id, tenant, client, user, session }: TicketHolder): CredentialHolder {
-  const identity = { tenant, client, user, groups: [], scopes: [], role: undefined, proof: "token" } as const;
+export function holderOf({ id, tenant, client, user, namedBy, session }: TicketHolder): CredentialHolder {
+  const named = { tenant, client, user, ...(namedBy && { namedBy }) };
+  const identity = { ...named, groups: [], scopes: [], role: undefined, proof: "token" } as const;
   return { principal: { id, identity }, session };
 }

@@ -1,8 +1,7 @@
 /** Requests to a token endpoint, whatever the grant. */
-import * as z from "zod";
-import { EgressFault } from "../../egress/index.ts";
-import { clientProof, type OAuthClient } from "./client-auth.ts";
+import { clientAuth, type OAuthClient } from "./client-auth.ts";
 import type { Reading } from "./documents.ts";
+import { askIssuer } from "./issuer-request.ts";
 import { OAuthFault } from "./oauth-fault.ts";
 
 /** What an issuer gave. `expiresIn`: seconds. */
@@ -15,66 +14,41 @@ export type Tokens = {
 
 export type TokenEndpoint = { readonly url: string; readonly issuer: string; readonly client: OAuthClient };
 
-/** Made when it is needed: a gateway that starts asks for none. */
-function tokensType() {
-  return z.looseObject({
-    // What can stand in a header, and nothing else.
-    access_token: z.string().regex(/^[\x21-\x7e]{1,16384}$/),
-    token_type: z.string(),
-    expires_in: z.coerce.number().positive().optional(),
-    refresh_token: z.string().max(16_384).optional(),
-    scope: z.string().optional(),
-  });
-}
+/** Parameters that are undefined are left out. */
+export type Grant = { readonly grant_type: string } & Readonly<Record<string, string | undefined>>;
 
-/** Rejects with OAuthFault. Parameters that are undefined are left out. */
-export async function requestTokens(
-  endpoint: TokenEndpoint,
-  parameters: Readonly<Record<string, string | undefined>>,
-  reading: Reading,
-): Promise<Tokens> {
-  const proof = clientProof(endpoint.client, endpoint.issuer);
-  const form = new URLSearchParams();
-  for (const [name, value] of Object.entries({ ...parameters, ...proof.parameters })) {
-    if (value !== undefined) form.set(name, value);
-  }
-  const headers = { "Content-Type": "application/x-www-form-urlencoded", ...proof.headers };
-  const answer = await post({ url: endpoint.url, body: form.toString(), headers }, "token", reading);
-  const parsed = tokensType().safeParse(answer);
-  if (!parsed.success) throw new OAuthFault("The authorization server's token answer cannot be read.");
-  const { access_token, token_type, expires_in, refresh_token, scope } = parsed.data;
-  if (token_type.toLowerCase() !== "bearer")
-    throw new OAuthFault("The authorization server gave a token of a kind that we cannot use.");
+/** What can stand in a header, and nothing else. */
+const ACCESS_TOKEN = /^[\x21-\x7e]{1,16384}$/;
+const MAX_REFRESH = 16_384;
+
+/** Rejects with OAuthFault. */
+export async function requestTokens(endpoint: TokenEndpoint, grant: Grant, reading: Reading): Promise<Tokens> {
+  const { url, issuer, client } = endpoint;
+  const { grant_type: type, ...parameters } = grant;
+  const given = Object.entries(parameters).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  const as = { issuer, token_endpoint: url };
+  const us = { client_id: client.id };
+  const answer = await askIssuer(
+    {
+      what: "token",
+      success: 200,
+      async run(oauth, options) {
+        const auth = clientAuth(oauth, client);
+        const form = new URLSearchParams(given);
+        const response = await oauth.genericTokenEndpointRequest(as, us, auth, type, form, options);
+        return await oauth.processGenericTokenEndpointResponse(as, us, response);
+      },
+    },
+    reading,
+  );
+  const { access_token: accessToken, token_type: kind, expires_in: expiresIn, refresh_token, scope } = answer;
+  if (kind !== "bearer") throw new OAuthFault("The authorization server gave a token of a kind that we cannot use.");
+  if (!ACCESS_TOKEN.test(accessToken) || (refresh_token ?? "").length > MAX_REFRESH || expiresIn === 0)
+    throw new OAuthFault("The authorization server's token answer cannot be read.");
   return {
-    accessToken: access_token,
-    ...(expires_in !== undefined && { expiresIn: expires_in }),
+    accessToken,
+    ...(expiresIn !== undefined && { expiresIn }),
     ...(refresh_token !== undefined && { refreshToken: refresh_token }),
     ...(scope !== undefined && { scope }),
   };
-}
-
-type Post = { readonly url: string; readonly body: string; readonly headers: Record<string, string> };
-
-/** The body of a successful answer. Rejects with OAuthFault. */
-export async function post(request: Post, what: string, { egress, trust }: Reading): Promise<unknown> {
-  const { status, body } = await egress.fetch(request, trust).catch((cause: unknown) => {
-    if (cause instanceof EgressFault) throw new OAuthFault(cause.message, { cause });
-    throw cause;
-  });
-  const answer = parsed(body);
-  if (status >= 200 && status < 300) return answer;
-  const { error } = Object(answer) as { error?: unknown };
-  const code = typeof error === "string" && /^[\w.-]{1,64}$/.test(error) ? error : undefined;
-  const why = code === undefined ? `HTTP ${status}` : code;
-  throw new OAuthFault(`The authorization server refused a ${what} request (${why}).`, {
-    ...(code !== undefined && { code }),
-  });
-}
-
-function parsed(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return undefined;
-  }
 }
