@@ -40,7 +40,7 @@ describe("a call whose caller may not make it any more", () => {
         onChange: () => undefined,
         onRefused: () => undefined,
       },
-      { policy: { ...NO_POLICY, grants: [{ ...grant, ...given }] }, version: "1", conceals: true },
+      { policy: { ...NO_POLICY, grants: [{ ...grant, ...given }] }, conceals: true },
     );
     const judging = { judge: access.judge.bind(access), conceals: () => true };
     held.refusal = (call) => presentRefusal(judging, call);
@@ -84,6 +84,50 @@ describe("a call whose caller may not make it any more", () => {
   });
 });
 
+describe("a call whose approver is blocked after the yes", () => {
+  const operator = person("op", { user: "op", role: "operator", tokenHash: "h", makerNames: [] });
+  const taken: string[] = [];
+  const why = () => held.rig.trail.events.flatMap(({ details }) => details?.why ?? []);
+
+  beforeEach(async () => {
+    taken.length = 0;
+    const charges = () => ({ take: async ({ id }: { readonly id: string }) => void taken.push(id) });
+    await serve([approveStage({ ...held.options, charges }, "plant.open", { ...GATE, evidence: "operator" })]);
+  });
+
+  test("is not made when it is asked for again: somebody is asked anew, and nothing is taken", async () => {
+    held.start("{}");
+    const approval = await held.waiting();
+    held.rig.time.advance(45_000);
+    await settle();
+    const said = held.rig.decider.decideAs(operator, approval.id, "approve");
+    expect(await said).toMatchObject({ status: "approved" });
+    held.rig.isRevoked = ({ id, identity }) => id === "op" && identity?.user === "op" && identity.tokenHash === "h";
+    held.start("{}");
+    const anew = await held.waiting();
+    expect(anew.id).not.toBe(approval.id);
+    expect(await held.rig.rows.get(approval.id)).toMatchObject({ state: "withdrawn", decidedBy: "gateway" });
+    expect([held.made, taken, why()]).toEqual([[], [], ["whoever approved it was blocked since"]]);
+    await held.rig.decider.decideAs(person("other", { role: "operator" }), anew.id, "approve");
+    await settle();
+    expect(held.made).toHaveLength(1);
+  });
+
+  test("is not made where it was held: its caller is told to wait for another yes", async () => {
+    const { seen } = held.start("{}");
+    const approval = await held.waiting();
+    held.rig.isRevoked = ({ id }) => id === "op";
+    const saying = held.rig.decider.decideAs(operator, approval.id, "approve");
+    await settle();
+    held.rig.time.advance(1_000);
+    await saying;
+    const anew = await held.waiting();
+    const details = { gate: { confirmation_id: anew.id } };
+    expect(seen.error).toMatchObject({ code: "CONFIRMATION_REQUIRED", details });
+    expect([held.made, taken, why()]).toEqual([[], [], ["whoever approved it was blocked since"]]);
+  });
+});
+
 describe("calls that wait for one yes", () => {
   async function limited(entry: { readonly budget: number }) {
     const { time } = held.rig;
@@ -92,7 +136,7 @@ describe("calls that wait for one yes", () => {
     const charges = new HeldChargeBook();
     const counters = new MemoryCounters({ clock: time, isAlive: () => true });
     const stageOf = limitStages({
-      planOf: (target) => book.planOf(target),
+      planOf: (entry) => book.planOf(entry),
       counters,
       held: charges,
       isHeld: () => true,

@@ -32,6 +32,8 @@ export class Hold {
   readonly #options: HoldOptions;
   readonly #call: Call;
   readonly #out: Out;
+  /** What the caller hears while it waits. */
+  words = "Waits for somebody's yes.";
   #progress = 0;
 
   constructor(options: HoldOptions, call: Call, out: Out) {
@@ -51,7 +53,7 @@ export class Hold {
   /** The approval as soon as it is not as it was, or when the time is over. Rejects with the signal's reason. */
   async wait(asked: Approval, ms: number, signal = this.#call.signal): Promise<Approval | undefined> {
     const { watch, timers, now } = this.#options;
-    const message = `Waits for approval ${asked.id}.`;
+    const message = this.words;
     const keepMs = asked.expiresAt - now() + this.timeMs;
     this.#out.write({ type: "status", state: "input-required", message, ...(this.#call.mayDefer && { keepMs }) });
     const tell = () => {

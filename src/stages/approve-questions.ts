@@ -12,7 +12,7 @@ import {
   showUnseen,
   type Verb,
 } from "../contract/index.ts";
-import { decidedText, type PageToVisit } from "../mechanisms/approvals/index.ts";
+import { decidedText, type PageToVisit, toolText } from "../mechanisms/approvals/index.ts";
 
 /** Whether the client has said that it shows its user forms, and all that they would decide about fits into one. */
 export function opensForms({ session }: Call, asked: Approval): boolean {
@@ -42,11 +42,12 @@ const SCHEMA = {
 const MAX_SHOWN = 2_000;
 
 function shownText(asked: Approval): string {
-  return showUnseen(decidedText(asked));
+  const { given, also } = decidedText(asked);
+  return showUnseen(also === undefined ? given : `${given} also sent: ${also}`);
 }
 
 export function formQuestion(asked: Approval): Ask {
-  const message = `${showUnseen(asked.tool)} does something that may not be taken back. It would be called with: ${shownText(asked)}`;
+  const message = `${showUnseen(toolText(asked))} does something that may not be taken back. It would be called with: ${shownText(asked)}`;
   return questionOf(asked.id, { mode: "form", message, requestedSchema: SCHEMA });
 }
 

@@ -88,12 +88,54 @@ describe("a call that must be approved", () => {
     rig.time.advance(45_000);
     await settle();
     expect(await approve(approval)).toEqual({ type: "decided", status: "approved" });
-    const meta = '"_meta":{"progressToken":7,"forged":true}';
+    const meta = '"_meta":{"progressToken":7}';
     start("{}", { input: payload(`{"name":"open","arguments":{"a":1,"b":2},${meta}}`) });
     await settle();
     expect(made().map(({ call }) => call.input.text)).toEqual([
       '{"name":"open","arguments":{"b":2,"a":1},"_meta":{"progressToken":7}}',
     ]);
+  });
+
+  test.each([
+    ["words in _meta", '{"name":"open","arguments":{},"_meta":{"as":"root"}}'],
+    ["a param that nobody knows", '{"name":"open","arguments":{},"force":true}'],
+    ["a task", '{"name":"open","arguments":{},"task":{"ttl":1}}'],
+  ])("does not use the yes for a call that sends nothing but arguments, where it sends %s", async (_what, params) => {
+    start("{}");
+    const approval = await waiting();
+    rig.time.advance(45_000);
+    await settle();
+    await approve(approval);
+    start("{}", { input: payload(params) });
+    await settle();
+    expect(made()).toEqual([]);
+    expect((await waiting()).id).not.toBe(approval.id);
+  });
+
+  test("is the same call in each trace that the gateway itself writes, and goes out in that of the repeat", async () => {
+    held = await HeldRig.make("external_proof", { isTraced: true });
+    rig = held.rig;
+    const traced = (span: string) => ({
+      input: payload(`{"name":"open","arguments":{},"_meta":{"traceparent":"00-${"a".repeat(32)}-${span}-01"}}`),
+    });
+    start("{}", traced("b".repeat(16)));
+    const approval = await waiting();
+    expect(approval.input).not.toContain("traceparent");
+    rig.time.advance(45_000);
+    await settle();
+    await approve(approval);
+    const again = traced("c".repeat(16));
+    start("{}", again);
+    await settle();
+    expect(made().map(({ call }) => call.input.text)).toEqual([again.input.text]);
+  });
+
+  test("sends nothing along that nobody was shown: headers about arguments stay behind", async () => {
+    start("{}", {
+      origin: { front: "mcp", protocol: "2026-07-28", requestId: "1", hints: { "mcp-param-as": "root" } },
+    });
+    await approve(await waiting());
+    expect(made().map(({ call }) => call.origin)).toEqual([{ front: "mcp", protocol: "2026-07-28", requestId: "1" }]);
   });
 
   test("is made once, though two of the same waited for the yes", async () => {
@@ -112,6 +154,43 @@ describe("a call that must be approved", () => {
     await settle();
     expect(seen.error).toMatchObject({ code: "NOT_ALLOWED" });
     expect(made()).toEqual([]);
+  });
+
+  test("that was denied gets the same no again while that holds, and nobody is asked", async () => {
+    start("{}");
+    const { id } = await waiting();
+    await rig.decider.decideAs(person("bob", { role: "operator" }), id, "deny");
+    await settle();
+    const again = start("{}");
+    const other = start('{"other":true}');
+    await settle();
+    expect(again.seen.error).toMatchObject({
+      code: "NOT_ALLOWED",
+      message: expect.stringMatching(
+        /^Denied by bob \(approval .*\)\. Nobody is asked about the same call again before 1970-01-01T00:05:01Z\.$/,
+      ),
+    });
+    expect(other.seen.error).toBeUndefined();
+    const asked = async () => (await rig.rows.list({ state: "waiting", limit: 9 })).map(({ beginning }) => beginning);
+    expect(await asked()).toEqual(['{"name":"open","arguments":{"other":true}}']);
+    rig.time.advance(300_000);
+    const later = start("{}");
+    await settle();
+    expect(later.seen.error).toBeUndefined();
+    expect(await asked()).toContain('{"name":"open","arguments":{}}');
+  });
+
+  test("that was denied is asked for anew under another policy, or where a no is to hold for no time", async () => {
+    start("{}");
+    await rig.decider.decideAs(person("bob", { role: "operator" }), (await waiting()).id, "deny");
+    await settle();
+    rig.policyVersion = "another";
+    start("{}");
+    rig.denialMs = 0;
+    await rig.decider.decideAs(person("bob", { role: "operator" }), (await waiting()).id, "deny");
+    await settle();
+    start("{}");
+    expect(await waiting()).toMatchObject({ state: "waiting" });
   });
 
   test("withdraws its approval when its caller cancels", async () => {

@@ -6,6 +6,8 @@ import {
   type Approval,
   type Call,
   changedCall,
+  decodeString,
+  GATEWAY_NAME,
   GatewayError,
   type HeldCharges,
   isEnough,
@@ -15,18 +17,27 @@ import {
   payload,
   type Stage,
   type StagedRun,
+  type Target,
   textOf,
+  unambiguousAt,
 } from "../contract/index.ts";
 import {
   type Approvals,
   confirmationRequired,
   confirmUrl,
   type Decider,
+  definitionPrint,
+  deniedText,
+  type FindOffered,
   type Gate,
   type GateFacts,
+  hasOtherApprovers,
+  isSameDefinition,
+  nobodyCanApprove,
   type PageToVisit,
   pageToVisit,
   stricter,
+  waitText,
 } from "../mechanisms/approvals/index.ts";
 import { Hold, type HoldOptions, isAnswer } from "./approve-hold.ts";
 import { formQuestion, isConfirmed, OwnQuestion, opensForms, opensPages } from "./approve-questions.ts";
@@ -38,19 +49,25 @@ export type ApproveOptions = HoldOptions & {
   /** Whether clients that open pages are asked to open the one on which the call is decided. */
   readonly asksForVisits: () => boolean;
   readonly facts: () => Promise<GateFacts>;
+  /** Hears of every call that waits for somebody. */
+  readonly onWait?: (call: Call, approval: Approval) => void;
   /** Why a call that was let in may not be made any more: much may have changed while it was held. */
   readonly refusal: (call: Call) => GatewayError | undefined;
+  readonly offered: FindOffered;
+  /** The name that rules have for it: it is what people decide about, whatever it is called by. */
+  readonly dottedOf: (target: Target) => string;
   /** Takes what a call takes that is made; unset: nothing is counted. */
   readonly charges?: () => HeldCharges | undefined;
+  /** Whether the gateway itself tells servers in which trace a call is: then that is none of its caller's words. */
+  readonly isTraced?: boolean | undefined;
 };
 
-/** For one tool. `gate`: what it declares; without one only calls wait of which access says so. */
-export function approveStage(options: ApproveOptions, tool: string | undefined, gate: Gate | undefined): Stage {
+/** For one tool. `calledAs`: by what name; unset: nobody knows. `gate`: what it declares; without one only calls wait of which access says so. */
+export function approveStage(options: ApproveOptions, calledAs: string | undefined, gate: Gate | undefined): Stage {
   return function approve(call, out, next) {
     const needed = gateBefore(call, gate);
     if (!needed) return next(call, out);
-    const name = tool ?? `${call.target.provider}.${call.target.name}`;
-    return new HeldCall(options, call, out).run(name, needed, next);
+    return new HeldCall(options, call, out).run(calledAs, needed, next);
   };
 }
 
@@ -77,11 +94,11 @@ class HeldCall {
     this.#hold = new Hold(options, call, out);
   }
 
-  async run(tool: string, gate: Gate, next: Next): Promise<void> {
+  async run(calledAs: string | undefined, gate: Gate, next: Next): Promise<void> {
     const leave = this.#options.approvals.held.enter(this.#call.principal);
     let call: Call;
     try {
-      call = await this.#released(tool, gate);
+      call = await this.#released(calledAs, gate);
     } finally {
       leave();
     }
@@ -89,21 +106,55 @@ class HeldCall {
   }
 
   /** The call as it is to be made now, with the yes for it used up. */
-  async #released(tool: string, gate: Gate): Promise<Call> {
-    const { approvals } = this.#options;
-    const { principal, target, input } = this.#call;
-    const asked = await approvals.request({ principal, target, tool, input, gate });
+  async #released(calledAs: string | undefined, gate: Gate): Promise<Call> {
+    const ask = () => this.#ask(calledAs, gate);
+    const asked = await ask();
     const { approval, page } = await this.#decided(asked);
     if (approval?.state === "waiting") throw await this.#undecided(approval, page);
+    if (approval?.state === "withdrawn" && this.#isOther(asked)) throw await this.#undecided(await ask());
     if (approval?.state !== "approved") throw refusalOf(approval);
-    return await approvals.inTurn(approval, (present) => this.#use(present));
+    return await this.#options.approvals.inTurn(approval, (present) => this.#use(present, ask));
   }
 
-  async #use(approval: Approval | undefined): Promise<Call> {
+  async #ask(calledAs: string | undefined, gate: Gate): Promise<Approval> {
+    const { principal, target } = this.#call;
+    const [input, requester, definition] = [this.#askedFor(), this.#requester(), this.#definition()];
+    const { approvals, onWait, dottedOf } = this.#options;
+    const named = { tool: dottedOf(target), calledAs };
+    const asked = await approvals.request({ principal, target, ...named, input, gate, requester, definition });
+    if (asked.state === "waiting") onWait?.(this.#call, asked);
+    return asked;
+  }
+
+  /** A gateway that does not say whom it calls for may call for anybody: then a yes is to this very call. */
+  #requester(): string | undefined {
+    const { id, origin, session } = this.#call;
+    if (origin.requester !== undefined || !session || session.isUnnamed) return origin.requester;
+    return decodeString(unambiguousAt(session.clientInfo, ["name"])) === GATEWAY_NAME ? id : undefined;
+  }
+
+  #definition(): string {
+    const { target, session } = this.#call;
+    return definitionPrint(this.#options.offered(target, session));
+  }
+
+  /** The tool says something else of itself than when somebody was asked about it. */
+  #isOther({ definition }: Approval): boolean {
+    return !isSameDefinition(definition, this.#definition());
+  }
+
+  /** `ask`: asks anew. */
+  async #use(approval: Approval | undefined, ask: () => Promise<Approval>): Promise<Call> {
     const { approvals, clock, refusal, charges } = this.#options;
     if (approval?.state !== "approved") throw refusalOf(approval);
+    const why = approvals.worthlessBecause(approval, this.#definition());
+    if (why !== undefined) {
+      await approvals.revoke(approval, why);
+      throw await this.#undecided(await ask());
+    }
     if (this.#call.signal.aborted) throw await this.#givenUp(approval);
-    const call = changedCall(this.#call, { input: this.#inputOf(approval) });
+    const { hints: _unseen, ...origin } = this.#call.origin;
+    const call = changedCall(this.#call, { input: this.#inputOf(approval), origin });
     const refused = refusal(call);
     if (refused) {
       await approvals.revoke(approval, "its caller may not make the call any more");
@@ -114,14 +165,16 @@ class HeldCall {
     return changedCall(call, { deadline: clock.now() + this.#hold.timeMs });
   }
 
-  async #undecided(approval: Approval, page: PageToVisit | undefined): Promise<GatewayError> {
+  async #undecided(approval: Approval, page?: PageToVisit): Promise<GatewayError> {
     const { approvals, facts } = this.#options;
+    if (approval.state === "denied") return refusalOf(approval);
     return approvals.isOver(approval) ? refusalOf(undefined) : confirmationRequired(approval, await facts(), page);
   }
 
   /** The approval as soon as somebody has decided, or as it is when the caller is kept waiting no longer. */
   async #decided(asked: Approval): Promise<Visited> {
     if (asked.state !== "waiting") return { approval: asked };
+    this.#hold.words = waitText(asked, await this.#options.facts());
     try {
       return await this.#wait(asked);
     } catch (error) {
@@ -135,7 +188,7 @@ class HeldCall {
       return { approval: await this.#askUser(asked, run) };
     }
     const page = await this.#pageOf(asked);
-    if (!run || !page) return { approval: await this.#hold.wait(asked, this.#hold.patienceMs(asked)) };
+    if (!run || !page) return { approval: await this.#waitForOthers(asked) };
     const { approvals, now } = this.#options;
     return await askForVisit(asked, page, {
       call: this.#call,
@@ -145,6 +198,15 @@ class HeldCall {
       approvals,
       now,
     });
+  }
+
+  /** The client's user has no say: somebody else decides, where anybody else is there. */
+  async #waitForOthers(asked: Approval): Promise<Approval | undefined> {
+    const { approvals, facts } = this.#options;
+    const known = await facts();
+    if (hasOtherApprovers(known)) return await this.#hold.wait(asked, this.#hold.patienceMs(asked));
+    await approvals.revoke(asked, "nobody can approve here");
+    throw nobodyCanApprove(asked, known);
   }
 
   /** Why. What the caller cancels is withdrawn; what the gateway breaks off goes on after its restart. */
@@ -165,7 +227,7 @@ class HeldCall {
         question.takeBack();
         return first;
       }
-      if (first.outcome === "fault") return await this.#hold.wait(asked, this.#hold.patienceMs(asked));
+      if (first.outcome === "fault") return await this.#waitForOthers(asked);
       await decider.decideInSession(this.#call.principal, asked, isConfirmed(first.payload) ? "approve" : "deny");
       return await approvals.get(asked.id);
     } finally {
@@ -180,16 +242,29 @@ class HeldCall {
     return url === undefined ? undefined : pageToVisit(asked, url);
   }
 
-  /** What was approved, byte for byte; only progress goes to where this call wants it. */
+  /** What somebody is asked about. */
+  #askedFor(): Payload {
+    const { input } = this.#call;
+    return this.#options.isTraced ? input.splice(TRACE_PATH) : input;
+  }
+
+  /** What was approved, byte for byte; only progress and our own trace go to where this call wants them. */
   #inputOf({ input }: Approval): Payload {
     const present = this.#call.input;
     const approved = textOf(input);
     if (approved === present.text) return present;
-    const token = present.at(["_meta", "progressToken"]);
-    const stored = payload(approved);
-    const hasToken = token !== undefined || stored.at(["_meta", "progressToken"]) !== undefined;
-    return hasToken ? stored.splice(["_meta", "progressToken"], token) : stored;
+    const stored = carried(payload(approved), present, TOKEN_PATH);
+    return this.#options.isTraced ? carried(stored, present, TRACE_PATH) : stored;
   }
+}
+
+const TOKEN_PATH = ["_meta", "progressToken"] as const;
+const TRACE_PATH = ["_meta", "traceparent"] as const;
+
+/** What was approved, with this member as the present call has it. */
+function carried(approved: Payload, present: Payload, path: readonly string[]): Payload {
+  const member = present.at(path);
+  return member !== undefined || approved.at(path) !== undefined ? approved.splice(path, member) : approved;
 }
 
 function isByGateway(reason: unknown): boolean {
@@ -201,7 +276,7 @@ function refusalOf(approval: Approval | undefined): GatewayError {
   const id = approval?.id ?? "";
   switch (approval?.state) {
     case "denied":
-      return new GatewayError("NOT_ALLOWED", { message: `The call was denied (approval ${id}).` });
+      return new GatewayError("NOT_ALLOWED", { message: deniedText(approval) });
     case "expired":
     case undefined:
       return new GatewayError("NOT_ALLOWED", { message: "Nobody approved the call in time; call again to ask anew." });

@@ -8,7 +8,6 @@ import {
   GatewayError,
   type Out,
   type Stage,
-  unambiguousAt,
 } from "../contract/index.ts";
 import {
   argumentFacts,
@@ -21,6 +20,7 @@ import {
   traceIdOf,
   verdictOf,
 } from "../mechanisms/audit/index.ts";
+import { failureOf } from "./failure-of.ts";
 
 export type AuditStageOptions = {
   readonly trail: Pick<Trail, "noteEntry" | "noteThen" | "flushTurn" | "nextId" | "isFull">;
@@ -47,7 +47,7 @@ export function auditStage(options: AuditStageOptions): AuditStage {
   const { trail, lines, feed, clock, epoch, refusesWhenFull } = options;
 
   const stage: Stage = async function audit(call, out, next) {
-    // It speaks about another call, which is on the trail by itself.
+    // It speaks about another call, which is on the trail by itself: the task stage notes what it changes.
     if (call.resumes !== undefined) return await next(call, out);
     if (refusesWhenFull && trail.isFull) throw new GatewayError("STATE_UNAVAILABLE", { message: FULL });
     const audited = new AuditedCall(call, out, options);
@@ -97,7 +97,8 @@ class AuditedCall implements Out, Held {
   write(event: CallEvent): boolean {
     if (event.type === "end") {
       this.#bytesOut += event.payload.text.length;
-      if (this.#over(this.#codeOf(event), event, undefined, event.outcome === "task")) return true;
+      if (this.#over(failureOf(event, this.#call.verb) ?? "ok", event, undefined, event.outcome === "task"))
+        return true;
     } else if (event.type === "error") {
       if (this.#over(event.error.code, event, event.error)) return true;
     } else if (event.type === "chunk" || event.type === "artifact") this.#bytesOut += event.payload.text.length;
@@ -142,13 +143,6 @@ class AuditedCall implements Out, Held {
   threw(thrown: unknown): void {
     const error = callError(thrown);
     this.#over(error.code, undefined, error);
-  }
-
-  #codeOf(event: CallEvent & { type: "end" }): string {
-    if (event.outcome === "fault") return "fault";
-    if (this.#call.verb !== "call" || event.outcome !== "result") return "ok";
-    const { payload } = event;
-    return payload.text.includes('"isError"') && unambiguousAt(payload, ["isError"]) === "true" ? "tool_error" : "ok";
   }
 
   /**

@@ -1,4 +1,15 @@
-import { type Call, changedCall, GatewayError, type Stage } from "../contract/index.ts";
+import {
+  type Call,
+  type CallEvent,
+  changedCall,
+  GatewayError,
+  jsonText,
+  type Out,
+  type Payload,
+  type Principal,
+  payload,
+  type Stage,
+} from "../contract/index.ts";
 import type { AccessDecision } from "../mechanisms/access/index.ts";
 
 type AuthorizeOptions = {
@@ -20,10 +31,38 @@ export function authorizeStage({ judge, conceals }: AuthorizeOptions): Stage {
     } catch (error) {
       return Promise.reject(error);
     }
-    if (decision === undefined || decision.effect === "allow") return next(call, out);
+    if (decision === undefined) return next(call, out);
     if (decision.effect === "deny") return Promise.reject(refusalOf(decision, conceals()));
-    return next(changedCall(call, { confirm: decision }), out);
+    const seen = decision.keeps ? onlyKept(out, decision.keeps) : out;
+    if (decision.effect === "allow") return next(call, seen);
+    const { keeps: _, ...confirm } = decision;
+    return next(changedCall(call, { confirm }), seen);
   };
+}
+
+type Keeps = (value: string) => boolean;
+
+/** MCP has no more in one answer. */
+const MAX_VALUES = 100;
+
+function onlyKept(out: Out, keeps: Keeps): Out {
+  const seen = (event: CallEvent) =>
+    event.type === "end" && event.outcome === "result" ? { ...event, payload: keptOf(event.payload, keeps) } : event;
+  return { write: (event) => out.write(seen(event)), ready: () => out.ready() };
+}
+
+/** How many there are in all, and whether there are more, would count the others, too. What cannot be read holds nothing. */
+function keptOf(result: Payload, keeps: Keeps): Payload {
+  try {
+    const { completion } = result.value() as { completion: { values: readonly string[] } };
+    const kept = completion.values.slice(0, MAX_VALUES).filter((value) => keeps(value));
+    return result
+      .splice(["completion", "values"], jsonText(kept))
+      .splice(["completion", "total"])
+      .splice(["completion", "hasMore"]);
+  } catch {
+    return payload(jsonText({ completion: { values: [] } }), result.frame);
+  }
 }
 
 /** Why a call that was let in may not be made any more; undefined: it may. Throws where it cannot be said. */
@@ -32,7 +71,34 @@ export function presentRefusal({ judge, conceals }: AuthorizeOptions, call: Call
   return decision?.effect === "deny" ? refusalOf(decision, conceals()) : undefined;
 }
 
-function refusalOf({ source, reason, missing, isShown }: AccessDecision, isConcealed: boolean): GatewayError {
+/**
+ * Why somebody who comes back for a call may not make it, as they are known now; undefined: they may. A yes that the call
+ * never needed cannot be given any more.
+ */
+export function returnRefusal(
+  { judge, conceals }: AuthorizeOptions,
+  call: Call,
+  by: Principal,
+): GatewayError | undefined {
+  try {
+    const decision = judge(changedCall(call, { principal: by }));
+    if (decision === undefined || decision.effect === "allow") return undefined;
+    if (decision.effect === "deny") return refusalOf(decision, conceals());
+    const { source, reason } = decision;
+    if (judge(call)?.effect === "confirm") return undefined;
+    return new GatewayError("NOT_ALLOWED", { details: { source, reason } });
+  } catch (error) {
+    return GatewayError.from(error);
+  }
+}
+
+function refusalOf(decision: AccessDecision, isConcealed: boolean): GatewayError {
+  const { source, reason, missing, isShown, isUnreadable } = decision;
+  if (isUnreadable)
+    return new GatewayError("NOT_ALLOWED", {
+      message: `The caller may not make this call: ${reason}.`,
+      details: { source, reason },
+    });
   if (missing)
     return new GatewayError("NOT_ALLOWED", { message: messageOf(missing), details: { source, scopes: missing } });
   const code = isShown || !isConcealed ? "NOT_ALLOWED" : "NO_SUCH_TARGET";

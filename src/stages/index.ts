@@ -1,9 +1,10 @@
 export { approveStage, gateBefore } from "./approve-stage.ts";
 export { auditStage } from "./audit-stage.ts";
-export { authorizeStage, presentRefusal } from "./authorize-stage.ts";
+export { authorizeStage, presentRefusal, returnRefusal } from "./authorize-stage.ts";
 export { type LedgerLimits, type LedgerOptions, ledgerStages } from "./ledger-stage.ts";
 export { limitStages } from "./limit-stage.ts";
 export { type FinishedCall, RecentCalls } from "./recent-calls.ts";
+export { taskStage } from "./task-stage.ts";
 export { telemetryStage } from "./telemetry-stage.ts";
 export { traceStage } from "./trace-stage.ts";
 export { mapLinks } from "./uri-links.ts";

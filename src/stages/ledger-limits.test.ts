@@ -3,6 +3,7 @@ import { ManualTime } from "../../tests/kit/manual-time.ts";
 import {
   type Call,
   type CallEvent,
+  GatewayError,
   type Next,
   type Out,
   payload,
@@ -58,7 +59,7 @@ async function rig(entries: Partial<LimitEntry>[], isHeld = false) {
   const held = new HeldChargeBook();
   const local = new MemoryCounters({ clock: time, isAlive: () => true });
   const desk = new SharedDesk(state, new LocalShare(local, () => 3), time);
-  const planOf = (target: Target) => book.planOf(target);
+  const planOf = (entry: { readonly target: Target }) => book.planOf(entry);
   const limits = { planOf, desk, held, isHeld: () => isHeld };
   const stageOf = ledgerStages({ state, clock: time, timers: time, member: () => "m", isShared: true, limits });
   const events: CallEvent[] = [];
@@ -71,6 +72,7 @@ async function rig(entries: Partial<LimitEntry>[], isHeld = false) {
   return {
     trips,
     held,
+    openOf: (session: string) => store.calls.openOf(session),
     events,
     stageOf,
     made: () => made,
@@ -134,6 +136,25 @@ describe("ledgerStage with limits that all processes share", () => {
     await running;
     await run();
   });
+
+  test.each([undefined, "key"])(
+    "keeps the place of a call that was broken off until its provider has let go of it (name: %s)",
+    async (once) => {
+      const { run, trips, openOf } = await rig([{ concurrency: 1 }]);
+      const { promise: lingering, resolve } = Promise.withResolvers<void>();
+      const session = { id: "s", isEphemeral: false } as Call["session"];
+      const staged = { onAnswers: undefined, witness: undefined, lingering };
+      const call = newCall({ session, run: staged, ...(once !== undefined && { once }) });
+      await run(call, async (_call, to) => void to.write({ type: "error", error: new GatewayError("CANCELLED") }));
+      // For everybody else it is over.
+      expect(await openOf("s")).toEqual([]);
+      await expect(run()).rejects.toMatchObject(LIMITED);
+      resolve();
+      await lingering;
+      await run();
+      expect(trips.filter((trip) => trip === "settle")).toHaveLength(3);
+    },
+  );
 
   test("makes a third trip for a call that was held, and takes its place only then", async () => {
     const { run, held, trips } = await rig([{ concurrency: 1, budget: 5 }], true);

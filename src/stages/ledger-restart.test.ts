@@ -14,6 +14,7 @@ import { createSqliteSharedState } from "../stores/sqlite/shared-state.ts";
 import { ledgerStage } from "./ledger-stage.ts";
 
 const ME = { id: "local" };
+const ALL = { limit: 100, isWanted: () => true };
 const end: CallEvent = { type: "end", outcome: "result", payload: payload('{"x":"\u00c3\u00bc"}') };
 const folders: string[] = [];
 
@@ -141,7 +142,7 @@ describe("after a restart over the same file", () => {
       type: "over",
       task: { status: "failed", end: { error: { code: "OUTCOME_UNKNOWN" } } },
     });
-    expect((await second.tasks.list(ME)).map(({ status }) => status).sort()).toEqual(["completed", "failed"]);
+    expect((await second.tasks.list(ME, ALL)).map(({ status }) => status).sort()).toEqual(["completed", "failed"]);
     second.stop();
   });
 });

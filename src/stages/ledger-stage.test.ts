@@ -60,9 +60,9 @@ class HeldLedger {
     });
   }
 
-  settle(settlement: Settlement): Promise<void> {
+  settle(settlement: Settlement): Promise<undefined> {
     return new Promise((resolve, reject) => {
-      this.settled.push({ settlement, answer: (error) => (error ? reject(error) : resolve()) });
+      this.settled.push({ settlement, answer: (error) => (error ? reject(error) : resolve(undefined)) });
     });
   }
 
@@ -207,7 +207,8 @@ describe("ledgerStage on a named call", () => {
     const question: CallEvent = { type: "end", outcome: "input", payload: payload("{}") };
     const page: CallEvent = { type: "end", outcome: "fault", payload: payload('{"code":-32042,"message":"visit"}') };
     const details = { reason: "the gateway is shutting down", by: "gateway" };
-    const broken: CallEvent = { type: "error", error: new GatewayError("CANCELLED", { details }) };
+    const unsent: CallEvent = { type: "error", error: new GatewayError("CANCELLED", { details }) };
+    const broken: CallEvent = { type: "error", error: new GatewayError("OUTCOME_UNKNOWN", { details }) };
     const cancelled: CallEvent = { type: "error", error: new GatewayError("CANCELLED") };
     const gate = '{"isError":true,"_meta":{"x-mcpax-gate":{"status":"confirmation_required"}}}';
     const waiting: CallEvent = { type: "end", outcome: "result", payload: payload(gate) };
@@ -216,13 +217,51 @@ describe("ledgerStage on a named call", () => {
       isQuestion: (fault) => fault.at(["code"]) === "-32042",
     });
     let made = 0;
-    const ends = [question, page, cancelled, waiting, broken];
+    const ends = [question, page, cancelled, waiting, unsent, broken];
     const next: Next = async (_call, out) => void out.write(ends[made++] as CallEvent);
-    for (let time = 0; time < 6; time++) await run(named(), next);
-    expect(made).toBe(5);
-    expect(events.slice(0, 5)).toEqual(ends);
-    expect(events[5]).toMatchObject({ type: "error", error: { code: "OUTCOME_UNKNOWN" } });
+    for (let time = 0; time < 7; time++) await run(named(), next);
+    expect(made).toBe(6);
+    expect(events.slice(0, 6)).toEqual(ends);
+    expect(events[6]).toMatchObject({ type: "error", error: { code: "OUTCOME_UNKNOWN" } });
     expect(await state.calls.openOf("s1")).toEqual([]);
+  });
+
+  test.each([
+    '{"isError":true,"_meta":{"x-mcpax-gate":{"status":"confirmation_required","status":"b"}}}',
+    '{"isError":true,"_meta":{"x-mcpax-gate":{},"x-mcpax-gat\\u0065":{}}}',
+    '{"isError":true,"isErro\\u0072":false,"_meta":{"x-mcpax-gate":{"status":"confirmation_required"}}}',
+  ])("is made once, although two readers could read its result differently: %s", async (result) => {
+    const ended: CallEvent = { type: "end", outcome: "result", payload: payload(result) };
+    const { run, events } = rig({ state: createMemorySharedState({ clock: new ManualTime() }) });
+    let made = 0;
+    const next: Next = async (_call, out) => {
+      made++;
+      out.write(ended);
+    };
+    for (let time = 0; time < 2; time++) await run(named(), next);
+    expect(made).toBe(1);
+    expect(events).toMatchObject([
+      { type: "end", payload: { text: result } },
+      { type: "end", payload: { text: result } },
+    ]);
+  });
+
+  test("whose client goes away is of unknown end once it was sent; one that the client has cancelled is forgotten", async () => {
+    const { run, events } = rig({ state: createMemorySharedState({ clock: new ManualTime() }) });
+    let made = 0;
+    const ask = (sentAt: number, details: object) =>
+      run(named({ timing: { stages: [], entered: [], sentAt, firstAt: 0, repeats: 0 } }), async (_call, out) => {
+        made++;
+        out.write({ type: "error", error: new GatewayError("CANCELLED", { details: { ...details } }) });
+      });
+    await ask(0, {});
+    await ask(7, { by: "client" });
+    for (let time = 0; time < 3; time++) await ask(7, {});
+    expect(made).toBe(3);
+    expect(events.map((event) => event.type === "error" && event.error.code)).toEqual([
+      ...Array(3).fill("CANCELLED"),
+      ...Array(2).fill("OUTCOME_UNKNOWN"),
+    ]);
   });
 
   test("that waits for another gives up at its deadline, and looks by itself when no word comes", async () => {

@@ -5,23 +5,31 @@ import {
   type Clock,
   type ErrorCode,
   GatewayError,
+  type Log,
   type Next,
   type Out,
   type Payload,
   type SharedState,
   type Stage,
-  type Target,
   type Timers,
 } from "../contract/index.ts";
 import { waitsBelow } from "../mechanisms/approvals/index.ts";
-import type { LimitPlan } from "../mechanisms/limits/index.ts";
-import { callDigest, type EndOrError, ledgerKey, NamedCalls, ONCE_TTL_MS } from "../mechanisms/runs/index.ts";
+import type { Limitable, LimitPlan } from "../mechanisms/limits/index.ts";
+import {
+  CrowdedRooms,
+  callDigest,
+  type EndOrError,
+  ledgerKey,
+  NamedCalls,
+  ONCE_TTL_MS,
+} from "../mechanisms/runs/index.ts";
 import { ChargedRecord, LONGEST_MS, OpenRecord, type SharedLimits } from "./open-record.ts";
 
 export type LedgerOptions = {
   readonly state: Pick<SharedState, "calls" | "channel" | "isUp">;
   readonly clock: Clock;
   readonly timers: Timers;
+  readonly log?: Log | undefined;
   /** Who we are to the other processes now. */
   readonly member: () => string;
   /** Other processes may see the store: no call is made before they can know of it. */
@@ -34,27 +42,30 @@ export type LedgerOptions = {
 
 export type LedgerLimits = SharedLimits & {
   /** Undefined: calls on it take nothing. */
-  planOf(target: Target): LimitPlan | undefined;
+  planOf(entry: Limitable): LimitPlan | undefined;
 };
 
 type Limiting = SharedLimits & { readonly plan: LimitPlan };
 
 /** A stage for each primitive; those that are limited alike have the same. */
-export function ledgerStages(options: LedgerOptions): (entry: { readonly target: Target }) => Stage {
-  const unlimited = ledgerStage(options);
+export function ledgerStages(options: LedgerOptions): (entry: Limitable) => Stage {
+  const crowded = options.log && new CrowdedRooms(options.log);
+  const unlimited = ledgerStage({ ...options, crowded });
   const { limits } = options;
   if (!limits) return () => unlimited;
   const stages = new WeakMap<LimitPlan, Stage>();
-  return ({ target }) => {
-    const plan = limits.planOf(target);
+  return (entry) => {
+    const plan = limits.planOf(entry);
     if (!plan) return unlimited;
-    const stage = stages.get(plan) ?? ledgerStage(options, { ...limits, plan });
+    const stage = stages.get(plan) ?? ledgerStage({ ...options, crowded }, { ...limits, plan });
     stages.set(plan, stage);
     return stage;
   };
 }
 
-export function ledgerStage(options: LedgerOptions, limiting?: Limiting): Stage {
+type StageOptions = LedgerOptions & { readonly crowded?: CrowdedRooms | undefined };
+
+export function ledgerStage(options: StageOptions, limiting?: Limiting): Stage {
   const { state, clock, member, isShared } = options;
   const { calls } = state;
   const named = new NamedCalls({ ...options, calls, channel: state.channel });
@@ -96,7 +107,15 @@ export function ledgerStage(options: LedgerOptions, limiting?: Limiting): Stage 
     const answer = await named.admit(record, { signal: call.signal, deadline });
     if (answer) return void out.write(answer);
     if (open instanceof ChargedRecord) open.begin();
-    const held = new HeldEnd(out, (end) => named.settle(record, end && keptOf(end)));
+    const settle = (end: EndOrError | undefined) => {
+      const isCharged = open instanceof ChargedRecord && open.slots?.length;
+      const slots = isCharged && !open.isLingering ? open.slots : undefined;
+      return named.settle(
+        { call: open.call, session: open.session, member: open.member, once: name, slots, principal: call.principal },
+        end && keptOf(end),
+      );
+    };
+    const held = new HeldEnd(call, out, settle);
     try {
       await next(call, held);
     } finally {
@@ -155,12 +174,14 @@ const NOT_MADE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 
 /** Holds back the end of a named call until it is kept: nobody may hear an answer that a repeat would not get. */
 class HeldEnd implements Out {
+  readonly #call: Call;
   readonly #out: Out;
   readonly #settle: (end: EndOrError | undefined) => Promise<void>;
   #hasSpoken = false;
   #settled: Promise<void> | undefined;
 
-  constructor(out: Out, settle: (end: EndOrError | undefined) => Promise<void>) {
+  constructor(call: Call, out: Out, settle: (end: EndOrError | undefined) => Promise<void>) {
+    this.#call = call;
     this.#out = out;
     this.#settle = settle;
   }
@@ -178,9 +199,14 @@ class HeldEnd implements Out {
     // A question is no answer: whoever comes back with what was asked for makes the call.
     if (event.type === "end") return event.outcome === "input" ? undefined : event;
     const { code, details } = event.error;
-    if (code === "CANCELLED" && details.by === "gateway") return OUTCOME_UNKNOWN;
+    if (code === "CANCELLED" && details.by !== "client" && this.#isSent()) return OUTCOME_UNKNOWN;
     if (code === "OVERLOADED") return this.#hasSpoken ? event : undefined;
     return NOT_MADE.has(code) ? undefined : event;
+  }
+
+  /** Its provider may have made it. */
+  #isSent(): boolean {
+    return (this.#call.timing?.sentAt ?? 0) > 0;
   }
 
   /** Resolves when the end is out. A call that never had one was not made. */
@@ -194,5 +220,5 @@ class HeldEnd implements Out {
   }
 }
 
-/** The gateway broke off a call that its caller still wanted. */
+/** Of a call whose caller was gone after it had been sent. */
 const OUTCOME_UNKNOWN: EndOrError = { type: "error", error: new GatewayError("OUTCOME_UNKNOWN") };

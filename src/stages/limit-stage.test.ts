@@ -33,7 +33,7 @@ function rig(entry: Partial<LimitEntry>, isHeld = false) {
   const held = new HeldChargeBook();
   const counters = new MemoryCounters({ clock, isAlive: () => true });
   const stageOf = limitStages({
-    planOf: (target) => book.planOf(target),
+    planOf: (entry) => book.planOf(entry),
     counters,
     held,
     isHeld: () => isHeld,
@@ -89,6 +89,19 @@ describe("limitStage", () => {
     await expect(run(newCall(), () => Promise.reject(new GatewayError("OVERLOADED")))).rejects.toMatchObject({
       code: "OVERLOADED",
     });
+    await run();
+  });
+});
+
+describe("limitStage on a call that was broken off", () => {
+  test("keeps its place until its provider has let go of it", async () => {
+    const { run } = rig({ concurrency: 1 });
+    const { promise: lingering, resolve } = Promise.withResolvers<void>();
+    const call = { ...newCall(), run: { onAnswers: undefined, witness: undefined, lingering } };
+    await run(call, async () => Promise.reject(new GatewayError("CANCELLED"))).catch(() => undefined);
+    await expect(run()).rejects.toMatchObject(places);
+    resolve();
+    await lingering;
     await run();
   });
 });

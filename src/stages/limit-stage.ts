@@ -6,15 +6,15 @@ import {
   limitedError,
   type Next,
   type Out,
+  onceLetGo,
   type SlotClaim,
   type Stage,
-  type Target,
 } from "../contract/index.ts";
-import type { HeldChargeBook, LimitCharges, LimitPlan } from "../mechanisms/limits/index.ts";
+import type { HeldChargeBook, Limitable, LimitCharges, LimitPlan } from "../mechanisms/limits/index.ts";
 
 export type LimitStageOptions = {
   /** Undefined: calls on it take nothing. */
-  planOf(target: Target): LimitPlan | undefined;
+  planOf(entry: Limitable): LimitPlan | undefined;
   readonly counters: Counters;
   readonly member: () => string;
   readonly held: HeldChargeBook;
@@ -22,10 +22,10 @@ export type LimitStageOptions = {
 };
 
 /** A stage for each primitive that is limited; those that are limited alike have the same. */
-export function limitStages(options: LimitStageOptions): (entry: { readonly target: Target }) => Stage | undefined {
+export function limitStages(options: LimitStageOptions): (entry: Limitable) => Stage | undefined {
   const stages = new WeakMap<LimitPlan, Stage>();
-  return ({ target }) => {
-    const plan = options.planOf(target);
+  return (entry) => {
+    const plan = options.planOf(entry);
     if (!plan) return undefined;
     const stage = stages.get(plan) ?? limitStage(options, plan);
     stages.set(plan, stage);
@@ -43,7 +43,9 @@ function limitStage({ counters, member, held, isHeld }: LimitStageOptions, plan:
     try {
       await next(call, out);
     } finally {
-      counters.free(call.id, slots);
+      // Without the call itself: what it has said may be long, and a task may run for a day.
+      const { id } = call;
+      onceLetGo(call, () => counters.free(id, slots));
     }
   }
 

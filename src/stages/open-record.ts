@@ -5,6 +5,7 @@ import {
   type Debit,
   type IsHeld,
   limitedError,
+  onceLetGo,
   type Settlement,
   type SlotClaim,
 } from "../contract/index.ts";
@@ -77,12 +78,27 @@ export class ChargedRecord extends OpenRecord implements Settlement {
     this.#hold();
   }
 
+  /** A call that was broken off, or is a task now, is over for everybody else, but not what it takes. */
   settle(): void {
+    const { call, session } = this;
     this.#limits.held.forget(this.#call);
-    this.#limits.desk.settle(this);
+    if (!this.slots?.length || !this.isLingering) return this.#limits.desk.settle(this);
+    this.#limits.desk.settle({ call, ...(session !== undefined && { session }) });
+    this.#freeLater();
   }
 
-  /** Somebody else has admitted it, and settles it. */
+  /** Its provider may still work on it. */
+  get isLingering(): boolean {
+    return this.#call.run?.lingering !== undefined;
+  }
+
+  #freeLater(): void {
+    const { call, member, slots } = this;
+    const { desk } = this.#limits;
+    onceLetGo(this.#call, () => desk.settle({ call, member, slots }));
+  }
+
+  /** Somebody else has admitted it, and settles it; its places only where it does not linger. */
   begin(): void {
     this.#limits.desk.occupy(this);
     this.#hold();
@@ -90,7 +106,8 @@ export class ChargedRecord extends OpenRecord implements Settlement {
 
   end(): void {
     this.#limits.held.forget(this.#call);
-    this.#limits.desk.free(this);
+    if (this.slots?.length && this.isLingering) this.#freeLater();
+    else this.#limits.desk.free(this);
   }
 
   #hold(): void {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { Timing } from "../contract/index.ts";
+import { bytesHeldAfter } from "../../tests/kit/held-memory.ts";
+import type { Target, Timing } from "../contract/index.ts";
 import { type FinishedCall, RecentCalls } from "./recent-calls.ts";
 
 function finished(id: string, timing?: Timing): FinishedCall {
@@ -7,6 +8,13 @@ function finished(id: string, timing?: Timing): FinishedCall {
   const origin = { front: "mcp", protocol: "2025-11-25", requestId: "1" };
   const call = { id, target, principal: { id: "local" }, origin, ...(timing && { timing }) };
   return { call, code: "ok", startedAt: 10, endedAt: 20 };
+}
+
+const MIB = 1024 * 1024;
+
+function called(id: string, target: Target): FinishedCall {
+  const { call, ...rest } = finished(id);
+  return { ...rest, call: { ...call, target } };
 }
 
 describe("RecentCalls", () => {
@@ -46,5 +54,21 @@ describe("RecentCalls", () => {
     expect(recent.list(2).map(({ callId }) => callId)).toEqual(["c2999", "c2998"]);
     expect(recent.list(9999)).toHaveLength(1024);
     expect([recent.find("c1975"), recent.find("c1976")?.callId]).toEqual([undefined, "c1976"]);
+  });
+
+  test("keeps of a long name what is shown of it, and of a message nothing", async () => {
+    const recent = new RecentCalls(0);
+    const long = `x://${"n".repeat(3000)}`;
+    recent.add(called("long", { provider: "files", kind: "resource", name: long }));
+    expect(recent.find("long")?.target).toBe(`files/${long.slice(0, 512)}…`);
+    const held = await bytesHeldAfter(() => {
+      for (let count = 0; count < 40; count++) {
+        const message = `${count}${"m".repeat(MIB)}x://a-name-of-20-letters`;
+        recent.add(called(`r${count}`, { provider: "files", kind: "resource", name: message.slice(-24) }));
+        recent.add(called(`m${count}`, { provider: "files", kind: "operation", name: message.slice(1, -20) }));
+      }
+    });
+    expect(recent.find("r7")?.target).toBe("files/x://a-name-of-20-letters");
+    expect(held).toBeLessThan(10 * MIB);
   });
 });

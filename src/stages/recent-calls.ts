@@ -1,4 +1,4 @@
-import { type Call, identityOf, LOCAL, type Principal, type Target } from "../contract/index.ts";
+import { type Call, copyString, identityOf, LOCAL, type Principal, shownText, type Target } from "../contract/index.ts";
 
 /** How one finished call went. Holds nothing of what it carried. */
 export type CallReport = {
@@ -51,7 +51,7 @@ export class RecentCalls {
   add({ call, code, startedAt, endedAt }: FinishedCall): void {
     const place = this.#count++ % MAX_CALLS;
     this.#ids[place] = call.id;
-    this.#targets[place] = call.target;
+    this.#targets[place] = keptTarget(call.target);
     this.#principals[place] = call.principal;
     this.#fronts[place] = call.origin.front;
     this.#codes[place] = code;
@@ -104,6 +104,13 @@ export class RecentCalls {
       steps: stepsOf({ stages: this.#stages[place] ?? NO_STAGES, entered, sentAt, firstAt, startedAt, endedAt }),
     };
   }
+}
+
+/** Tools and prompts are called by the names that are listed, which live long anyway; other names are pieces of a request. */
+function keptTarget(target: Target): Target {
+  const { kind, name } = target;
+  const shown = shownText(name);
+  return (kind === "tool" || kind === "prompt") && shown === name ? target : { ...target, name: copyString(shown) };
 }
 
 const NO_STAGES: readonly string[] = [];

@@ -74,6 +74,24 @@ describe("telemetryStage", () => {
     expect(fromNobody.reached?.input.at(["_meta", "traceparent"])).toContain(fromNobody.spans[0]?.traceId);
   });
 
+  test("says who called, by name and never by what they proved it with", async () => {
+    const identity = {
+      ...{ tenant: "acme", user: "ann", client: "c-hash", groups: ["staff"], scopes: ["*"], role: undefined },
+      ...{ proof: "token" as const, tokenHash: "f00d".repeat(16) },
+    };
+    const principal = { id: "acme/ann", identity };
+    const { spans } = await run({ ...callWith("{}"), principal }, answer);
+    expect(spans[0]?.attributes).toMatchObject({
+      "isthmus.principal.id": "acme/ann",
+      "isthmus.tenant": "acme",
+      "user.id": "ann",
+    });
+    expect(JSON.stringify(spans)).not.toMatch(/f00d|c-hash/);
+    const program = { id: "acme/bot", identity: { ...identity, user: "" } };
+    const of = await run({ ...callWith("{}"), principal: program }, answer);
+    expect(of.spans[0]?.attributes).not.toHaveProperty("user.id");
+  });
+
   test("passes on a trace that is not sampled, and records nothing of it", async () => {
     const { spans, reached } = await run(callWith("{}", `00-${TRACE}-${SPAN}-00`), answer);
     expect(spans).toEqual([]);
@@ -90,5 +108,16 @@ describe("telemetryStage", () => {
     const thrown = await run(callWith("{}"), () => Promise.reject(new GatewayError("OVERLOADED")));
     expect(thrown.spans[0]?.error).toBe("OVERLOADED");
     expect(thrown.ended).toMatchObject({ code: "OVERLOADED" });
+    const failed = await run(callWith("{}"), async (_call, out) => {
+      out.write({ type: "end", outcome: "result", payload: payload('{"content":[],"isError":true}') });
+    });
+    expect(failed.spans[0]?.error).toBe("tool_error");
+  });
+
+  test("a span has the beginning of a long name", async () => {
+    const [method, name] = ["m".repeat(9000), "n".repeat(9000)];
+    const target = { provider: "files", kind: "tool", name } as const;
+    const { spans } = await run({ ...callWith("{}"), method, target }, answer);
+    expect(JSON.stringify(spans).length).toBeLessThan(4000);
   });
 });

@@ -6,6 +6,7 @@ import {
   callError,
   decodeString,
   formatTraceparent,
+  identityOf,
   JsonFault,
   jsonText,
   type Out,
@@ -14,7 +15,9 @@ import {
   type Span,
   type Spans,
   type Stage,
+  shownText,
   unambiguousAt,
+  type Verb,
   withInput,
 } from "../contract/index.ts";
 import { failureOf } from "./failure-of.ts";
@@ -34,7 +37,7 @@ export function telemetryStage(options: TelemetryOptions): Stage {
     const { traceId, isSampled } = from ?? { traceId: hex(16), isSampled: true };
     const spanId = hex(8);
     const startMs = now();
-    const watched = new Watched(out);
+    const watched = new Watched(out, call.verb);
     try {
       await next(withInput(call, toldTo(call.input, formatTraceparent({ traceId, spanId, isSampled }))), watched);
     } catch (error) {
@@ -46,7 +49,7 @@ export function telemetryStage(options: TelemetryOptions): Stage {
           traceId,
           spanId,
           ...(from && { parentSpanId: from.spanId }),
-          name: `${call.method} ${call.target.name}`,
+          name: `${shownText(call.method)} ${shownText(call.target.name)}`,
           startMs,
           endMs: now(),
           attributes: attributesOf(call),
@@ -76,13 +79,18 @@ function toldTo(input: Payload, traceparent: string): Payload {
   }
 }
 
+/** The caller by the names under which logs and the audit trail know it; never by what it was proved with. */
 function attributesOf(call: Call): Record<string, string> {
+  const { tenant, user } = identityOf(call.principal);
   return {
-    "mcp.method.name": call.method,
+    "isthmus.principal.id": call.principal.id,
+    "isthmus.tenant": tenant,
+    ...(user !== "" && { "user.id": user }),
+    "mcp.method.name": shownText(call.method),
     "mcp.protocol.version": call.origin.protocol,
     "isthmus.call.id": call.id,
     "isthmus.provider": call.target.provider,
-    ...(call.verb === "call" && { "gen_ai.tool.name": call.target.name }),
+    ...(call.verb === "call" && { "gen_ai.tool.name": shownText(call.target.name) }),
   };
 }
 
@@ -102,13 +110,15 @@ function hex(bytes: number): string {
 class Watched implements Out {
   error: string | undefined;
   readonly #out: Out;
+  readonly #verb: Verb;
 
-  constructor(out: Out) {
+  constructor(out: Out, verb: Verb) {
     this.#out = out;
+    this.#verb = verb;
   }
 
   write(event: CallEvent): boolean {
-    this.error ??= failureOf(event);
+    this.error ??= failureOf(event, this.#verb);
     return this.#out.write(event);
   }
 

@@ -53,8 +53,8 @@ function watch(next: Next, made = call) {
   const stage = traceStage({
     clock: { now: () => now },
     log,
-    meter: { count: (...counted) => counts.push(counted) },
     recent,
+    times: { finished: ({ call: { target }, code }) => counts.push([target.name, code]) },
   });
   const pass = (ms: number) => {
     now += ms;
@@ -77,8 +77,15 @@ describe("traceStage", () => {
         { callId: "c1", target: "files/read", principal: "local", front: "mcp", code: "ok", durationMs: 12.3 },
       ],
     ]);
-    expect(watched.counts).toEqual([["isthmus_calls_total", "ok"]]);
+    expect(watched.counts).toEqual([["read", "ok"]]);
     expect(watched.events).toEqual([result]);
+  });
+
+  test("shows the beginning of a long name", async () => {
+    const name = `x://${"n".repeat(100_000)}`;
+    const watched = watch(async () => undefined, { ...call, target: { provider: "files", kind: "resource", name } });
+    await watched.run();
+    expect(watched.lines).toMatchObject([["call finished", { target: `files/${name.slice(0, 512)}…` }]]);
   });
 
   test("names the address of the client where the call has it", async () => {
@@ -107,6 +114,9 @@ describe("traceStage", () => {
 
   test.each<[string, CallEvent]>([
     ["fault", { type: "end", outcome: "fault", payload: payload("{}") }],
+    ["tool_error", { type: "end", outcome: "result", payload: payload('{"content":[],"isError":true}') }],
+    ["ok", { type: "end", outcome: "result", payload: payload('{"content":[{"text":"\\"isError\\":true"}]}') }],
+    ["ok", { type: "end", outcome: "result", payload: payload('{"structuredContent":{"isError":true}}') }],
     ["ok", { type: "end", outcome: "input", payload: payload("{}") }],
     ["ok", { type: "end", outcome: "task", payload: payload("{}") }],
     ["DEADLINE_PASSED", { type: "error", error: new GatewayError("DEADLINE_PASSED") }],
@@ -116,7 +126,20 @@ describe("traceStage", () => {
     });
     await watched.run();
     expect(watched.lines[0]?.[1].code).toBe(code);
-    expect(watched.counts).toEqual([["isthmus_calls_total", code]]);
+    expect(watched.counts).toEqual([["read", code]]);
+  });
+
+  test("looks for a tool's failure in the answers of tools only", async () => {
+    const text = '{"contents":[],"isError":true}';
+    const watched = watch(
+      async (_call, out) => void out.write({ type: "end", outcome: "result", payload: payload(text) }),
+      {
+        ...call,
+        verb: "read",
+      },
+    );
+    await watched.run();
+    expect(watched.counts).toEqual([["read", "ok"]]);
   });
 
   test.each<[string, unknown]>([

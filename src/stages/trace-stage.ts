@@ -5,9 +5,10 @@ import {
   callError,
   type Log,
   type LogFields,
-  type Meter,
   type Out,
   type Stage,
+  shownText,
+  type Verb,
 } from "../contract/index.ts";
 import { failureOf } from "./failure-of.ts";
 import type { FinishedCall, RecentCalls } from "./recent-calls.ts";
@@ -15,15 +16,14 @@ import type { FinishedCall, RecentCalls } from "./recent-calls.ts";
 export type TraceOptions = {
   readonly clock: Clock;
   readonly log: Log;
-  readonly meter: Meter;
   readonly recent: RecentCalls;
-  /** Measures how long calls take, and where. */
+  /** Counts calls, and measures how long they take, and where. */
   readonly times?: { finished(call: FinishedCall): void } | undefined;
 };
 
-/** Counts every call, writes its one log line when it has finished, and keeps how it went for a while. */
+/** Writes the one log line of a call when it has finished, has it counted, and keeps how it went for a while. */
 export function traceStage(options: TraceOptions): Stage {
-  const { clock, log, meter, recent, times } = options;
+  const { clock, log, recent, times } = options;
   return async function trace(call, out, next) {
     const start = clock.now();
     const { address } = call.origin;
@@ -39,7 +39,6 @@ export function traceStage(options: TraceOptions): Stage {
       const finished = { call, code: traced.code, startedAt: start, endedAt };
       recent.add(finished);
       times?.finished(finished);
-      meter.count("isthmus_calls_total", traced.code);
       log.info("call finished", traced as unknown as LogFields);
     }
   };
@@ -57,17 +56,19 @@ class TracedCall implements Out {
   code = "ok";
   durationMs = 0;
   readonly #out: Out;
+  readonly #verb: Verb;
 
   constructor(call: Call, out: Out) {
     this.callId = call.id;
-    this.target = `${call.target.provider}/${call.target.name}`;
+    this.target = `${call.target.provider}/${shownText(call.target.name)}`;
     this.principal = call.principal.id;
     this.front = call.origin.front;
     this.#out = out;
+    this.#verb = call.verb;
   }
 
   write(event: CallEvent): boolean {
-    this.code = failureOf(event) ?? this.code;
+    this.code = failureOf(event, this.#verb) ?? this.code;
     return this.#out.write(event);
   }
 
