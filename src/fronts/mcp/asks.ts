@@ -3,6 +3,7 @@ import {
   type Answer,
   type Ask,
   type AskKind,
+  JsonFault,
   membersAt,
   type Payload,
   payload,
@@ -11,7 +12,7 @@ import {
 import type { Session } from "../../mechanisms/sessions/index.ts";
 import { requestText } from "../../wire/jsonrpc/index.ts";
 import { olderQuestion } from "../../wire/mcp/bridge/index.ts";
-import { LATEST_REVISION } from "../../wire/mcp/index.ts";
+import { LATEST_REVISION, RELATED_TASK } from "../../wire/mcp/index.ts";
 
 /** What a client must have declared to be asked this. Others pass: we do not know what they need. */
 const NEEDED: Readonly<Partial<Record<AskKind, string>>> = {
@@ -20,13 +21,27 @@ const NEEDED: Readonly<Partial<Record<AskKind, string>>> = {
   roots: "roots",
 };
 
+/** What we write into a question. All else of it goes to the client byte for byte, whatever its readers make of it. */
+const OURS = ["progressToken", RELATED_TASK];
+
 /** The question as this client's revision has it; undefined when the client cannot be asked it. */
 export function askFor(session: Session, ask: Ask): Ask | undefined {
   const needed = NEEDED[ask.kind];
   if (needed !== undefined && !declares(session.capabilities, needed)) return undefined;
+  if (!OURS.every((name) => isUnambiguous(ask.input, ["_meta", name]))) return undefined;
   if (ask.kind !== "elicit" || session.protocol === LATEST_REVISION.version) return ask;
   const input = olderQuestion(ask.input, session.protocol);
   return input && { ...ask, input };
+}
+
+function isUnambiguous(input: Payload, path: readonly string[]): boolean {
+  try {
+    input.at(path);
+    return true;
+  } catch (error) {
+    if (error instanceof JsonFault) return false;
+    throw error;
+  }
 }
 
 /** Whether a client with these capabilities can be asked anything at all. */

@@ -20,6 +20,8 @@ import { passesLevel } from "./log-level.ts";
 import { errorAnswer } from "./mcp-errors.ts";
 import type { Outlet, OutletOwner } from "./outlet.ts";
 
+type EndOutcome = (CallEvent & { type: "end" })["outcome"];
+
 export class CallReader implements Reader, RunningCall, OutletOwner {
   readonly session: Session;
   readonly requestId: string;
@@ -28,13 +30,16 @@ export class CallReader implements Reader, RunningCall, OutletOwner {
   readonly token: string | undefined;
   readonly outlet: Outlet;
   run: Run | undefined;
-  /** Told once, with whether the call succeeded. */
-  onEnd: ((isSuccess: boolean) => void) | undefined;
+  /** Told once, with whether the call succeeded, and with its end where that is its provider's. */
+  onEnd: ((isSuccess: boolean, outcome?: EndOutcome) => void) | undefined;
+  /** What is answered instead where the client may not hear of the call any more: asked before it is told anything. */
+  refusal: (() => string | undefined) | undefined;
   #attachment: Attachment | undefined;
   #cursor = -1;
   #early: { event: CallEvent; cursor: number }[] | undefined;
   #isCancelled = false;
   #isOver = false;
+  #isRefused = false;
 
   constructor(session: Session, requestId: string, method: string, token: string | undefined, outlet: Outlet) {
     this.session = session;
@@ -67,6 +72,7 @@ export class CallReader implements Reader, RunningCall, OutletOwner {
     this.run = run;
     this.#cursor = cursor;
     this.#attachment = run.attach(this, cursor);
+    if (this.#isRefused) this.#attachment.detach();
   }
 
   take(event: CallEvent, cursor: number): boolean {
@@ -77,9 +83,11 @@ export class CallReader implements Reader, RunningCall, OutletOwner {
     }
     this.#cursor = cursor;
     if (this.#isOver) return true;
+    const refusal = this.refusal?.();
+    if (refusal !== undefined) return this.#refuse(this.run, refusal);
     switch (event.type) {
       case "end":
-        this.onEnd?.(event.outcome !== "fault");
+        this.onEnd?.(event.outcome !== "fault", event.outcome);
         if (event.outcome === "fault") this.#finish(answerText(this.requestId, "fault", event.payload));
         else this.#finish(answerText(this.requestId, "result", this.#resultOf(event.payload)));
         return true;
@@ -106,6 +114,22 @@ export class CallReader implements Reader, RunningCall, OutletOwner {
       case "artifact":
         return true;
     }
+  }
+
+  /** The call goes on, and whoever may make it may come back for it: what is said here stands in no journal. */
+  #refuse(run: Run, text: string): true {
+    this.#isOver = true;
+    this.#isRefused = true;
+    this.#attachment?.detach();
+    this.outlet.answer(text);
+    if (run.call.task) this.#giveUp(run);
+    return true;
+  }
+
+  /** Words about a task: nobody comes back for them, and the task goes on without. */
+  #giveUp(run: Run): void {
+    this.#leaveSession();
+    run.cancel("its task is not told of any more");
   }
 
   /** The result as this client's revision has it. */
@@ -186,11 +210,16 @@ export class CallReader implements Reader, RunningCall, OutletOwner {
     this.cancel(reason);
   }
 
-  /** Nobody here may speak for this session any more. A stream just ends: its client comes back, and is told elsewhere. */
+  /**
+   * Nobody here may speak for this session any more. A stream just ends: its client comes back, and is told elsewhere. The run
+   * ends first, and its end is on record before anybody hears of it.
+   */
   lose(reason: string): void {
+    const hasAnswer = !this.#isOver;
     this.#isCancelled = true;
-    if (!this.#isOver) this.#finish(this.outlet.isKept ? undefined : this.#unknown());
+    this.#isOver = true;
     this.run?.lose(reason);
+    if (hasAnswer) this.#finish(this.outlet.isKept ? undefined : this.#unknown());
   }
 
   #unknown(): string {

@@ -4,30 +4,35 @@ import {
   decodeString,
   type Entry,
   GatewayError,
+  type HeldMessage,
   jsonText,
   type ListedKind,
   type Members,
+  ONCE_KEY,
   type Origin,
   type Payload,
   type Principal,
   payload,
+  REQUESTER_KEY,
   type TaskRecord,
   type Verb,
   type View,
 } from "../../contract/index.ts";
-import { ONCE_KEY } from "../../mechanisms/runs/index.ts";
-import type { Session, Subscription } from "../../mechanisms/sessions/index.ts";
-import { errorText, type Message } from "../../wire/jsonrpc/index.ts";
-import { type CallRoute, COMPLETE_REFS } from "../../wire/mcp/index.ts";
+import { MAX_SESSION_TEXT, type Session, type Subscription } from "../../mechanisms/sessions/index.ts";
+import { answerText, errorText, type Message } from "../../wire/jsonrpc/index.ts";
+import { CALL_ROUTES, type CallRoute, COMPLETE_REFS } from "../../wire/mcp/index.ts";
 import { CallReader } from "./call-reader.ts";
 import type { FrontContext } from "./front-context.ts";
 import { errorAnswer, unknownName } from "./mcp-errors.ts";
 import { onceOf } from "./once.ts";
 import type { Outlet } from "./outlet.ts";
 import type { Posted } from "./posted.ts";
+import { requesterIn } from "./requester.ts";
 
 const MAX_SUBSCRIPTIONS = 1000;
 const MAX_URI = 8192;
+/** As JSON text. Clients count, or take a UUID; of a task the token is kept as long as the task. */
+const MAX_TOKEN = 256;
 
 export type Exchange = {
   readonly session: Session;
@@ -41,6 +46,8 @@ export type Exchange = {
   readonly traceparent?: string;
   /** Of the client, where the log is to name it. */
   readonly address?: string | undefined;
+  /** The message, where it counts among what the process holds. */
+  readonly held?: HeldMessage | undefined;
 };
 
 export function viewOf(front: FrontContext, { session, principal }: Pick<Exchange, "session" | "principal">): View {
@@ -64,6 +71,16 @@ export function callPrimitive(
   const input = own === name ? message.body : renamed(message, key, own);
   if (route.verb !== "subscribe") return void begin(front, exchange, { entry, verb: route.verb, input });
   subscribe(front, exchange, { entry, verb: route.verb, input }, { provider: entry.target.provider, shown: name, own });
+}
+
+/** Whether what a call names is offered already: then it need not wait for servers that are still starting. */
+export function isOffered(front: FrontContext, { session, principal, message }: Omit<Exchange, "outlet">): boolean {
+  const route = Object.hasOwn(CALL_ROUTES, message.method) ? CALL_ROUTES[message.method] : undefined;
+  if (!route || route.verb === "subscribe") return false;
+  const name = decodeString(message.members?.textOf(route.path[0] as string));
+  return (
+    name !== undefined && resolve(viewOf(front, { session, principal }), route.kinds, name, principal) !== undefined
+  );
 }
 
 /** Completion names a prompt or a template, by its type. */
@@ -92,6 +109,7 @@ export type Start = {
   verb: Verb;
   input: Payload;
   resumes?: string;
+  cancels?: true;
   task?: TaskRecord;
   timeoutMs?: number;
 };
@@ -103,13 +121,14 @@ export function startCall(
   front: FrontContext,
   exchange: Exchange,
   start: Start,
-  onEnd?: (isSuccess: boolean) => void,
+  { onEnd, refusal }: Partial<Pick<CallReader, "onEnd" | "refusal">> = {},
 ): CallReader | undefined {
   const { session, message, outlet } = exchange;
   if (refuseRepeated(exchange)) return undefined;
   const order = orderOf(exchange, start);
   const reader = new CallReader(session, message.id, message.method, tokenOf(message), outlet);
-  if (onEnd) reader.onEnd = onEnd;
+  reader.onEnd = onEnd;
+  reader.refusal = refusal;
   session.addRunning(message.id, reader);
   reader.began(front.runs.start(order, reader));
   return reader;
@@ -125,15 +144,18 @@ export function refuseRepeated({ session, message, outlet }: Exchange): boolean 
 
 /** Throws BAD_CALL for a name of the call that cannot be one. */
 export function orderOf(exchange: Exchange, start: Start): CallOrder {
-  const { session, principal, message } = exchange;
+  const { session, principal, message, posted, held = posted?.held } = exchange;
+  const requester = requesterIn(message.members?.textOf("_meta"));
+  const named = { ...start, ...nameOf(exchange, start) };
   return {
-    ...start,
-    ...nameOf(exchange, start),
+    ...named,
+    ...(requester !== undefined && { input: withoutMeta(named.input, REQUESTER_KEY) }),
     method: message.method,
     principal,
     session,
-    origin: originOf(exchange),
+    origin: requester === undefined ? originOf(exchange) : { ...originOf(exchange), requester },
     life: "resumable",
+    ...(held && { held }),
   };
 }
 
@@ -141,6 +163,12 @@ function originOf({ session, message, traceparent, address }: Exchange): Origin 
   const origin: Origin = { front: "mcp", protocol: session.protocol, requestId: message.id };
   if (traceparent === undefined && address === undefined) return origin;
   return { ...origin, ...(traceparent !== undefined && { traceparent }), ...(address !== undefined && { address }) };
+}
+
+/** The params without this member of `_meta`, and without a `_meta` that has no other. */
+function withoutMeta(input: Payload, key: string): Payload {
+  const left = input.splice(["_meta", key]);
+  return /^\{\s*\}$/.test(left.at(["_meta"]) ?? "") ? left.splice(["_meta"]) : left;
 }
 
 /** A subscription is a state of its session, and speaking about a task does nothing: neither is made once. */
@@ -186,11 +214,13 @@ export function tokenOf(message: Message): string | undefined {
   return meta === undefined ? undefined : tokenIn(meta);
 }
 
-/** The progress token in the text of a `_meta` object. */
+/** The progress token in the text of a `_meta` object. Throws BAD_CALL for one that is too long, of whatever kind. */
 export function tokenIn(meta: string): string | undefined {
   // Its key may be written with escapes.
   if (!meta.includes('"progressToken"') && !meta.includes("\\")) return undefined;
   const token = payload(meta).at(["progressToken"]);
+  if (token !== undefined && token.length > MAX_TOKEN)
+    throw new GatewayError("BAD_CALL", { message: `A progress token has at most ${MAX_TOKEN} characters.` });
   return token === undefined || !/^["\d-]/.test(token) ? undefined : token;
 }
 
@@ -200,7 +230,9 @@ function subscribe(front: FrontContext, exchange: Exchange, start: Start, subscr
   // What two readers could read differently is refused before anything is changed.
   tokenOf(message);
   if (message.method === "resources/unsubscribe") {
-    front.sessions.unsubscribe(session, subscription);
+    // It takes nothing of any limit: what would change nothing does not reach the server.
+    if (!front.sessions.unsubscribe(session, subscription))
+      return exchange.outlet.answer(answerText(message.id, "result", payload("{}")));
     return whenSaved(
       front,
       exchange,
@@ -212,18 +244,28 @@ function subscribe(front: FrontContext, exchange: Exchange, start: Start, subscr
     const limits = `at most ${MAX_SUBSCRIPTIONS} subscriptions, each of at most ${MAX_URI} characters`;
     return badParams(exchange, `A session has ${limits}`);
   }
+  if (!session.isEphemeral && !front.sessions.hasRoomFor(session, [subscription])) return refuseFull(front, exchange);
   const isNew = !session.isEphemeral && front.sessions.subscribe(session, subscription);
   const undo = () => {
     if (isNew) front.sessions.unsubscribe(session, subscription);
   };
   const begin = () => {
-    startCall(front, exchange, start, (isSuccess) => {
+    const onEnd = (isSuccess: boolean) => {
       if (isSuccess || !isNew) return;
       undo();
       front.sessions.save(session)?.catch(() => undefined);
-    });
+    };
+    startCall(front, exchange, start, { onEnd });
   };
   whenSaved(front, exchange, begin, undo);
+}
+
+/** All of it is written down with the session, and kept in memory. */
+function refuseFull(front: FrontContext, { message, outlet }: Exchange): void {
+  front.meter.count("isthmus_refused_total", "subscriptions full");
+  const most = `A session subscribes to URIs of at most ${MAX_SESSION_TEXT} characters together, and a caller has a share of what all may keep`;
+  const error = new GatewayError("OVERLOADED", { message: `${most}: unsubscribe from some.` });
+  outlet.answer(errorAnswer(message.id, message.method, error, ""), -1, 503);
 }
 
 /** Goes on when what the session is now would survive this process; otherwise the client is told that it would not. */

@@ -9,14 +9,14 @@ import {
   type View,
 } from "../../contract/index.ts";
 import { TASKS_EXTENSION } from "../../wire/mcp/2026-07-28/index.ts";
-import { withoutMgp } from "../../wire/mgp/index.ts";
+import { withoutDialects } from "../../wire/mgp/index.ts";
 
 const LISTS = ["tools", "resources", "prompts"] as const;
 
 /** The capabilities of a view as JSON text. Lists change under the gateway's own hand, so it always tells. */
 export function capabilitiesText(view: View): string {
   const [only] = view.providers;
-  if (view.providers.length === 1 && only?.about) return withListChanged(withoutMgp(only.about.capabilities));
+  if (view.providers.length === 1 && only?.about) return withListChanged(withoutDialects(only.about.capabilities));
   let merged: unknown = {};
   for (const provider of view.providers) merged = merge(merged, declaredBy(provider));
   const entries = Object.entries(merged as object);
@@ -63,7 +63,7 @@ function withListChanged(capabilities: Payload): string {
 function declaredBy(provider: ProviderFacts): unknown {
   if (!provider.about) return { tools: {}, resources: {}, prompts: {} };
   try {
-    return withoutMgp(provider.about.capabilities).value();
+    return withoutDialects(provider.about.capabilities).value();
   } catch (error) {
     // A repeated key: two readers would see two different declarations, so it declares nothing.
     if (error instanceof JsonFault) return {};

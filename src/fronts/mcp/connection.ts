@@ -112,10 +112,10 @@ export class Connection implements OutboxWriter {
       const { address } = this.#options;
       const exchange = { session, principal, message, outlet };
       handleRequest(this.#front, address === undefined ? exchange : { ...exchange, address });
-    } else if (message.kind === "response") takeAnswer(this.#front, session, message);
+    } else if (message.kind === "response") takeAnswer(this.#front, { session, principal, message });
     else {
       this.#listen();
-      takeNotification(this.#front, session, message);
+      takeNotification(this.#front, { session, principal, message, address: this.#options.address });
     }
   }
 

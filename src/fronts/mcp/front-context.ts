@@ -10,8 +10,11 @@ import type {
   LostAnswer,
   Meter,
   NoteRefusal,
+  ResultReading,
+  ReturnRefusal,
   Runs,
   SharedState,
+  Slices,
   Timers,
 } from "../../contract/index.ts";
 import type { KeptTasks } from "../../mechanisms/runs/index.ts";
@@ -48,6 +51,7 @@ export type McpPorts = {
   readonly timers: Timers;
   readonly log: Log;
   readonly meter: Meter;
+  readonly slices: Slices;
   readonly keys: Keys;
   /** Where calls that wait are approved. */
   readonly confirmations?: Confirmations;
@@ -59,6 +63,10 @@ export type McpPorts = {
   readonly stepUp?: (request: HttpRequest, error: GatewayError) => string;
   /** Hears of calls of processes that are gone, when their callers do. */
   readonly onLost?: (lost: LostAnswer) => void;
+  /** Asked whenever somebody comes back for a call; absent: whoever made it may have what comes of it. */
+  readonly returnRefusal?: ReturnRefusal;
+  /** Hears of results that were handed out to whoever came back for them. */
+  readonly resultRead?: (reading: ResultReading) => void;
   /** What this process shares with others; absent: it is alone. */
   readonly cluster?: FrontCluster;
 };

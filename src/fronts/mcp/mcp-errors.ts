@@ -1,6 +1,7 @@
 /** Our errors in MCP's words (2025 era). A provider's own errors never come here: they are relayed as they are. */
 import {
   ERROR_CODES,
+  ERROR_KEY,
   type ErrorCode,
   type GatewayError,
   type JsonFault,
@@ -52,7 +53,7 @@ export function errorParts(method: string, error: GatewayError, callId: string):
     return { error: errorBody(method, error, callId) };
   if (error.details.visit !== undefined) return { error: pageToOpen(error, callId) };
   const content = [{ type: "text", text: error.message }];
-  const _meta = { "dev.isthmus/error": factsOf(error, callId) };
+  const _meta = { [ERROR_KEY]: factsOf(error, callId) };
   const { gate } = error.details;
   if (gate === undefined) return { result: { content, isError: true, _meta } };
   // MCP-AX: what waits, for clients that know the key, and its id as text for those that only show text.
@@ -64,7 +65,7 @@ export function errorParts(method: string, error: GatewayError, callId: string):
 /** For a client that opens pages and cannot be asked to in the middle of a call. */
 function pageToOpen(error: GatewayError, callId: string): ErrorBody {
   const { visit, gate } = error.details;
-  const data = { elicitations: [visit], "x-mcpax-gate": gate, ...factsOf(error, callId) };
+  const data = { elicitations: [visit], "x-mcpax-gate": gate, ...markedFacts(error, callId) };
   return { code: URL_ELICITATION_REQUIRED, message: error.message, data };
 }
 
@@ -72,7 +73,13 @@ function pageToOpen(error: GatewayError, callId: string): ErrorBody {
 export function errorBody(method: string, error: GatewayError, callId: string): ErrorBody {
   const rule = MCP_ERRORS[error.code];
   const code = rule === "family" ? INTERNAL_ERROR : rule === "unknown" ? unknownName(method) : rule;
-  return { code, message: error.message, data: factsOf(error, callId) };
+  return { code, message: error.message, data: markedFacts(error, callId) };
+}
+
+/** In an error a server may say the same: what is ours stands under our key as well, where no server's words are let through. */
+function markedFacts(error: GatewayError, callId: string): object {
+  const facts = factsOf(error, callId);
+  return { ...facts, [ERROR_KEY]: facts };
 }
 
 function factsOf({ code, details }: GatewayError, callId: string): object {

@@ -6,9 +6,10 @@ import { createHttpTransport } from "./http/http-transport.ts";
 import { handleConfirm } from "./mcpax/confirm-http.ts";
 import { AuditListeners } from "./mgp/audit-listeners.ts";
 import { createModern } from "./modern/create-modern.ts";
+import { createSlicedPass } from "./sliced-pass.ts";
 import { createSseTransport } from "./sse/sse-transport.ts";
 import { type StdioOptions, type StdioServing, serveStdio } from "./stdio/stdio-transport.ts";
-import { subscribeAgain } from "./subscribe-call.ts";
+import { dropUnreachable, subscribeAgain } from "./subscribe-call.ts";
 import { createVoice } from "./voice.ts";
 
 /** mcp: Streamable HTTP; sse and messages: the two endpoints of 2024. */
@@ -22,6 +23,8 @@ export interface McpFront {
   stdio(options: StdioOptions): StdioServing;
   /** These providers were replaced: what clients subscribed to there is subscribed to again. */
   subscribeAgain(providers: ReadonlySet<string>): Promise<void>;
+  /** Callers may reach something else than before: they hear no more of what they may not see. Looked at in slices. */
+  reachChanged(): void;
   /** Ends the streams of these callers that do not end with a session: streams of 2024, and those that listen in 2026. */
   drop(isMeant: (principal: Principal) => boolean): void;
   /** Calls that wait for input and for nothing else: their client may never come back, so a drain does not wait. */
@@ -63,6 +66,10 @@ export function createMcpFront(options: McpPorts & { readonly config: McpFrontCo
       return served;
     },
     subscribeAgain: (providers) => subscribeAgain(front, providers),
+    reachChanged: createSlicedPass(front, function* look() {
+      yield* dropUnreachable(front);
+      yield* modern.listeners.dropUnreachable();
+    }),
     drop(isMeant) {
       modern.listeners.drop(isMeant);
       sse.drop(isMeant);

@@ -9,9 +9,8 @@ export function olderTask(task: TaskFacts, status = olderStatus(task)): Payload 
 }
 
 /** In this era a tool that says it failed has a task that failed. */
-function olderStatus({ status, end }: TaskFacts): TaskStatus {
-  const isFailure = end?.type === "end" && end.payload.at(["isError"]) === "true";
-  return status === "completed" && isFailure ? "failed" : status;
+function olderStatus({ status, isError }: TaskFacts): TaskStatus {
+  return status === "completed" && isError ? "failed" : status;
 }
 
 /** Says to which task a message belongs. */

@@ -1,6 +1,6 @@
 /** Where a client of either era names a call that is to be made once: in `_meta`, or in a header. */
-import { decodeString, GatewayError, payload } from "../../contract/index.ts";
-import { callName, ONCE_KEY } from "../../mechanisms/runs/index.ts";
+import { decodeString, GatewayError, ONCE_KEY, payload } from "../../contract/index.ts";
+import { callName } from "../../mechanisms/runs/index.ts";
 import type { Session } from "../../mechanisms/sessions/index.ts";
 import type { Posted } from "./posted.ts";
 

@@ -116,6 +116,24 @@ describe("a method nobody here knows", () => {
     expect((await rig.send({ headers, body })).status).toBe(202);
     expect(rig.catalog.notified).toMatchObject([{ method: "notifications/roots/list_changed" }]);
   });
+
+  test.each([
+    ["notifications/x", []],
+    ["notifications/tasks/status", []],
+    ["x/event", []],
+    ["notifications/roots/list_changed", ["notifications/roots/list_changed"]],
+  ])("without an id, %s, where not all is shown, is passed on as %j, without its params", async (method, relayed) => {
+    const view = Object.assign(new FakeView(1, [okProvider("files")], []), { isPartial: true });
+    await using rig = await mcpRig({ view });
+    const headers = await rig.initialize();
+    const body = JSON.stringify({ jsonrpc: "2.0", method, params: { path: "/x" } });
+    expect((await rig.send({ headers, body })).status).toBe(202);
+    expect(rig.catalog.notified.map((one) => one.method)).toEqual(relayed);
+    expect(rig.catalog.notified.map((one) => one.input.text).join("")).toBe("");
+    expect(rig.refused.map(({ reason, name }) => [reason, name])).toEqual(
+      relayed.length > 0 ? [] : [["method", method]],
+    );
+  });
 });
 
 describe("tasks", () => {
@@ -215,5 +233,34 @@ describe("a batch on 2025-03-26", () => {
       const answer = await rig.send({ headers, body });
       expect([answer.status, answer.json()]).toMatchObject([400, { error: { code: -32600 } }]);
     }
+  });
+});
+
+describe("while a server is still starting", () => {
+  const never = new Promise<void>(() => undefined);
+
+  test("a call of another one that is offered goes at once", async () => {
+    await using rig = await mcpRig({ view: VIEW });
+    rig.catalog.gate = never;
+    rig.runs.onStart = (run) => run.write(endWith({ content: [] }));
+    const answer = await rig.send({ body: ask("tools/call", { name: "files.echo" }) });
+    expect(answer.json()).toMatchObject({ id: 1, result: { content: [] } });
+  });
+
+  test.each([
+    ["a call of what nobody offers yet", "tools/call", { name: "late.tool" }],
+    ["a list", "tools/list", {}],
+  ])("%s waits for it", async (_, method, params) => {
+    await using rig = await mcpRig({ view: VIEW });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    rig.catalog.gate = promise;
+    let isAnswered = false;
+    const answered = rig.send({ body: ask(method, params) }).then(() => {
+      isAnswered = true;
+    });
+    await until(() => rig.catalog.entered === 1);
+    expect(isAnswered).toBe(false);
+    resolve();
+    await answered;
   });
 });

@@ -2,12 +2,21 @@
 import { type Confirmations, decodeString, GatewayError, JsonFault, payload } from "../../contract/index.ts";
 import type { Session } from "../../mechanisms/sessions/index.ts";
 import { answerText, errorText } from "../../wire/jsonrpc/index.ts";
-import { CALL_ROUTES, type CallRoute, LIST_ROUTES, LOG_LEVELS, revisionOf } from "../../wire/mcp/index.ts";
+import {
+  CALL_ROUTES,
+  type CallRoute,
+  isMethodOfProtocol,
+  LIST_ROUTES,
+  LOG_LEVELS,
+  revisionOf,
+} from "../../wire/mcp/index.ts";
+import { isDialectWord } from "../../wire/mgp/index.ts";
 import {
   badParams,
   callCompletion,
   callPrimitive,
   type Exchange,
+  isOffered,
   noteRefused,
   startCall,
   viewOf,
@@ -17,7 +26,7 @@ import type { FrontContext } from "./front-context.ts";
 import { answerList } from "./lists.ts";
 import { ambiguousAnswer, errorAnswer } from "./mcp-errors.ts";
 import { answerConfirm, CONFIRM_METHOD } from "./mcpax/confirm.ts";
-import { ACCESS_METHODS, answerAccess, isAccessRequest } from "./mgp/access-methods.ts";
+import { answerAccess, isAccessRequest } from "./mgp/access-methods.ts";
 import { startTool } from "./task-calls.ts";
 import { listTasks } from "./task-list.ts";
 import { callTask } from "./tasks.ts";
@@ -47,17 +56,22 @@ const HANDLERS: ReadonlyMap<string, Handler> = new Map<string, Handler>([
 
 /** Words of the gateway itself in other revisions: clients find out by them what we speak. */
 const OTHER_WORDS: ReadonlySet<string> = new Set(["initialize", "server/discover", "subscriptions/listen"]);
-/** Never relayed, or a server behind us would speak for us. */
-const OWN_WORDS: ReadonlySet<string> = new Set([...OTHER_WORDS, CONFIRM_METHOD, ...ACCESS_METHODS]);
+
+/** Never relayed, or a server behind us would speak for us, or about what callers of another revision have there. */
+function isOwnWord(method: string): boolean {
+  return OTHER_WORDS.has(method) || isDialectWord(method) || isMethodOfProtocol(method);
+}
 
 /** Answers a request of an open session, at once or when its call has ended. */
 export function handleRequest(front: FrontContext, exchange: Exchange): void {
   if (!exchange.session.isEntered && exchange.message.method !== "ping") {
-    enter(front, exchange.session).then(
-      () => dispatch(front, exchange),
-      (error) => fail(front, exchange, error),
+    const entered = enter(front, exchange.session);
+    const isNow = isOffered(front, exchange);
+    entered.then(
+      () => isNow || dispatch(front, exchange),
+      (error) => isNow || fail(front, exchange, error),
     );
-    return;
+    if (!isNow) return;
   }
   dispatch(front, exchange);
 }
@@ -133,7 +147,7 @@ function callUnknown(front: FrontContext, exchange: Exchange): void {
   const { message, outlet } = exchange;
   const view = viewOf(front, exchange);
   const [only] = view.providers;
-  const canRelay = view.providers.length === 1 && only && !view.isPartial && !OWN_WORDS.has(message.method);
+  const canRelay = view.providers.length === 1 && only && !view.isPartial && !isOwnWord(message.method);
   const entry = canRelay ? view.raw(only.id, message.method) : undefined;
   if (entry) return void startCall(front, exchange, { entry, verb: "raw", input: message.body });
   if (!OTHER_WORDS.has(message.method)) noteRefused(front, exchange, "method", message.method);

@@ -1,5 +1,5 @@
 /** tools/call with `task`, where the gateway keeps the task: it is there at once, whatever the server makes of the call. */
-import { GatewayError, payload } from "../../contract/index.ts";
+import { GatewayError, madeCallOf, payload } from "../../contract/index.ts";
 import { answerText } from "../../wire/jsonrpc/index.ts";
 import { revisionOf } from "../../wire/mcp/index.ts";
 import { askFor, refusalOf } from "./asks.ts";
@@ -9,6 +9,7 @@ import { holdSession } from "./kept-session.ts";
 import { errorAnswer } from "./mcp-errors.ts";
 import { olderTask } from "./older-task.ts";
 import { TaskNotices } from "./task-notices.ts";
+import { mayHear } from "./told-tasks.ts";
 
 /** A call of a tool, as a task where the client wants one and the gateway keeps it. */
 export function startTool(front: FrontContext, exchange: Exchange, start: Start): void {
@@ -26,6 +27,9 @@ function startTask(front: FrontContext, exchange: Exchange, start: Start): void 
   const ttlMs = wishedTtl(message.members?.textOf("task") ?? "");
   if (ttlMs === undefined) return badParams(exchange, "params.task must be an object; its ttl, if any, a number of ms");
   if (!front.tasks.isUp) return outlet.answer(errorAnswer(message.id, "", NO_STORE, ""));
+  const made = madeCallOf({ target: start.entry.target, input: start.input });
+  if (made.args === undefined && !mayHear(front, { catalog: session.catalog, principal: exchange.principal }, made))
+    return badParams(exchange, TOO_LONG);
   const order = orderOf(exchange, { ...start, input: start.input.splice(["task"]) });
   const notices = new TaskNotices(front, session, tokenOf(message));
   const task = front.tasks.start(
@@ -50,6 +54,10 @@ function startTask(front: FrontContext, exchange: Exchange, start: Start): void 
 }
 
 const NO_STORE = new GatewayError("STATE_UNAVAILABLE");
+
+/** What came of it could be told to nobody. */
+const TOO_LONG =
+  "A rule reads the arguments of this tool, and these are too long to be kept with a task: call it without";
 
 const TOO_MANY = new GatewayError("OVERLOADED", {
   message: "The gateway keeps as many tasks of this caller as it may.",

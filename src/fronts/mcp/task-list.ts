@@ -3,7 +3,9 @@ import { type CallEvent, payload, type Reader, type TaskRecord } from "../../con
 import { answerText } from "../../wire/jsonrpc/index.ts";
 import { badParams, type Exchange, viewOf } from "./calls.ts";
 import type { FrontContext } from "./front-context.ts";
+import { listedTask } from "./listed-task.ts";
 import { olderTask } from "./older-task.ts";
+import { mayHear, type ToldTask } from "./told-tasks.ts";
 
 const MAX_LISTED = 100;
 const AT_ONCE = 8;
@@ -13,9 +15,11 @@ export async function listTasks(front: FrontContext, exchange: Exchange): Promis
   const { message, session, outlet } = exchange;
   if (message.members?.has("cursor")) return badParams(exchange, "The cursor is not valid");
   const view = viewOf(front, exchange);
-  const kept = (await front.tasks.list(session.principal)).slice(0, MAX_LISTED);
+  const place = { catalog: session.catalog, principal: exchange.principal };
+  const isWanted = (task: ToldTask) => mayHear(front, place, task);
+  const kept = await front.tasks.list(session.principal, { limit: MAX_LISTED, isWanted });
   const records = await front.runs.tasksOf(session.principal);
-  const shown = records.filter(({ target }) => view.raw(target.provider, "tasks/get"));
+  const shown = records.filter((task) => mayHear(front, place, task) && view.raw(task.target.provider, "tasks/get"));
   const newest = shown.slice(0, MAX_LISTED - kept.length);
   const found: (string | undefined)[] = new Array(newest.length).fill(undefined);
   let next = 0;
@@ -39,7 +43,7 @@ function askAbout(front: FrontContext, exchange: Exchange, record: TaskRecord): 
     const reader: Reader = {
       keeps: false,
       take(event: CallEvent) {
-        if (event.type === "end") resolve(event.outcome === "result" ? event.payload.text : undefined);
+        if (event.type === "end") resolve(event.outcome === "result" ? listedTask(event.payload.text) : undefined);
         else if (event.type === "error") resolve(undefined);
         return true;
       },

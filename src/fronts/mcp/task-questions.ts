@@ -6,7 +6,7 @@
  *  1. `#asked` holds a question from when it first goes out until it is answered or nobody wants to know any more.
  *  2. A question in `#asked` is on the books of its session, under its id.
  */
-import { type Answer, type Ask, GatewayError, payload } from "../../contract/index.ts";
+import { type Answer, type Ask, GatewayError, type Principal, payload } from "../../contract/index.ts";
 import type { KeptTask } from "../../mechanisms/runs/index.ts";
 import type { Session } from "../../mechanisms/sessions/index.ts";
 import { notificationText } from "../../wire/jsonrpc/index.ts";
@@ -17,6 +17,8 @@ import { relatedTo } from "./older-task.ts";
 export interface TaskStream {
   readonly session: Session;
   readonly canBeAsked: boolean;
+  /** Whether this caller may hear of the task. */
+  mayHear(by: Principal): boolean;
   say(text: string): void;
 }
 
@@ -64,21 +66,22 @@ export class TaskQuestions {
     for (const stream of this.#streams) {
       const asked = stream.canBeAsked ? askFor(stream.session, ask) : undefined;
       if (!asked) continue;
-      const id = former?.session === stream.session ? former.id : this.#book(ask, stream.session, former);
+      const id = former?.session === stream.session ? former.id : this.#book(ask, stream, former);
       this.#asked.set(ask.key, { session: stream.session, id, stream });
       return stream.say(askText(id, { ...asked, input: relatedTo(this.#task, payload(asked.input.text)) }));
     }
   }
 
   /** The id under which this session is asked. Another one that was asked before need not answer. */
-  #book(ask: Ask, session: Session, former: Asked | undefined): string {
+  #book(ask: Ask, stream: TaskStream, former: Asked | undefined): string {
     former?.session.asks?.delete(former.id);
     const settle = (answer: Answer | GatewayError) => {
       if (!GatewayError.is(answer)) return this.#task.answer([answer]);
       this.#asked.delete(ask.key);
       this.look();
     };
-    return session.addAsk({ key: ask.key, settle, isAnswered: false });
+    const mayAnswer = (by: Principal) => stream.mayHear(by);
+    return stream.session.addAsk({ key: ask.key, settle, mayAnswer, isAnswered: false });
   }
 
   /** Answered, or whoever asked does without. A client that still thinks about it is told. */

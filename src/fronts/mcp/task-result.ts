@@ -1,5 +1,5 @@
 /** One tasks/result for a kept task: waits for its end, and asks the client meanwhile what the task wants to know. */
-import { jsonText, payload } from "../../contract/index.ts";
+import { jsonText, type Principal, payload } from "../../contract/index.ts";
 import type { KeptTask, TaskFacts } from "../../mechanisms/runs/index.ts";
 import type { RunningCall, Session } from "../../mechanisms/sessions/index.ts";
 import { answerText, errorText } from "../../wire/jsonrpc/index.ts";
@@ -9,6 +9,13 @@ import { relatedTo } from "./older-task.ts";
 import type { Outlet, OutletOwner } from "./outlet.ts";
 import { questionsOf, type TaskStream } from "./task-questions.ts";
 
+/** Whether its caller, or another token of it, may hear of the task: that can change while it waits. `told`: the result goes to it. */
+type Hearing = {
+  readonly mayHear: (by?: Principal) => boolean;
+  readonly refuse: () => void;
+  readonly told: () => void;
+};
+
 export class TaskResult implements RunningCall, OutletOwner, TaskStream {
   readonly session: Session;
   readonly run = undefined;
@@ -16,11 +23,13 @@ export class TaskResult implements RunningCall, OutletOwner, TaskStream {
   readonly #task: KeptTask;
   readonly #requestId: string;
   readonly #outlet: Outlet;
+  readonly #hearing: Hearing;
   #stop: (() => void) | undefined;
   #isOver = false;
 
-  constructor({ session, message, outlet }: Exchange, task: KeptTask) {
+  constructor({ session, message, outlet }: Exchange, task: KeptTask, hearing: Hearing) {
     this.session = session;
+    this.#hearing = hearing;
     this.#task = task;
     this.#requestId = message.id;
     this.#outlet = outlet;
@@ -40,7 +49,12 @@ export class TaskResult implements RunningCall, OutletOwner, TaskStream {
   }
 
   get canBeAsked(): boolean {
-    return !this.session.isEphemeral && (this.#outlet.canStream || this.session.outbox?.isOpen === true);
+    if (this.session.isEphemeral || !this.#hearing.mayHear()) return false;
+    return this.#outlet.canStream || this.session.outbox?.isOpen === true;
+  }
+
+  mayHear(by: Principal): boolean {
+    return this.#hearing.mayHear(by);
   }
 
   /** On its own stream; where it can have none, on the session's. */
@@ -57,6 +71,8 @@ export class TaskResult implements RunningCall, OutletOwner, TaskStream {
   }
 
   #answer(): void {
+    if (!this.#hearing.mayHear()) return this.#hearing.refuse();
+    this.#hearing.told();
     this.#outlet.answer(resultText(this.#requestId, this.#task));
   }
 

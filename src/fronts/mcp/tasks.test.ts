@@ -69,6 +69,16 @@ describe("tools/call with a task", () => {
     },
   );
 
+  test("is refused where a rule reads its arguments and these are too long to be kept", async () => {
+    await using rig = await rigWith();
+    rig.catalog.tells = (_catalog, _principal, { args }) => args !== undefined;
+    const long = call(1, { x: "x".repeat(20_000) }, { task: {} });
+    const answer = await rig.send({ headers: rig.headers, body: long });
+    expect(answer.json()).toMatchObject({ error: { code: -32602, message: expect.stringContaining("too long") } });
+    expect(rig.runs.started).toEqual([]);
+    expect((await rig.made()).task.status).toBe("working");
+  });
+
   test("is relayed as it came where the server has tasks of its own, and where nobody has any", async () => {
     for (const view of [taskView("own"), undefined]) {
       await using rig = await mcpRig(view ? { view } : {});
@@ -164,6 +174,31 @@ describe("a kept task", () => {
     rig.runs.onStart = (run) => run.write(endWith({ taskId: "theirs" }));
     const { tasks } = await rig.speak<{ tasks: Task[] }>("tasks/list");
     expect(tasks).toEqual([task, { taskId: "theirs" }]);
+  });
+
+  test.each([
+    ["a member that nobody knows", { x: "x".repeat(100_000) }],
+    ["its message", { statusMessage: "x".repeat(100_000) }],
+    ["very many members", Object.fromEntries(Array.from({ length: 19_000 }, (_, number) => [`member${number}`, 1]))],
+  ])("of a server is listed without %s where that is long", async (_name, more) => {
+    await using rig = await rigWith();
+    const target = { provider: "files", kind: "tool", name: "t" } as const;
+    for (let number = 0; number < 50; number++)
+      rig.runs.tasks.push({ id: `t${number}`, principal: { id: "local" }, expiresAt: 1e9, target });
+    const facts = { status: "working", ttl: 60_000, createdAt: "2026-01-01T00:00:00Z" };
+    rig.runs.onStart = (run) => run.write(endWith({ taskId: run.order.resumes, ...more, ...facts }));
+    const { tasks } = await rig.speak<{ tasks: Task[] }>("tasks/list");
+    expect(tasks).toHaveLength(50);
+    expect(tasks[7]).toEqual({ taskId: tasks[7]?.taskId, ...facts });
+  });
+
+  test("of a server that answers too much that is ambiguous is left out of the list", async () => {
+    await using rig = await rigWith();
+    const target = { provider: "files", kind: "tool", name: "t" } as const;
+    rig.runs.tasks.push({ id: "t", principal: { id: "local" }, expiresAt: 1e9, target });
+    const text = `{"taskId":"t","taskId":"u","x":"${"x".repeat(100_000)}"}`;
+    rig.runs.onStart = (run) => run.write({ type: "end", outcome: "result", payload: payload(text) });
+    expect(await rig.speak("tasks/list")).toEqual({ tasks: [] });
   });
 
   test("is told of on the session's stream: the last of what was not heard, and progress under the client's token", async () => {

@@ -1,19 +1,20 @@
 /** How MCP clients of the 2025 era hear what happens outside their calls. */
+import { type Ask, type Catalog, decodeString, type ListedKind, type Notice, payload } from "../../contract/index.ts";
 import {
-  type Ask,
-  type Catalog,
-  decodeString,
-  jsonText,
-  type ListedKind,
-  type Notice,
-  payload,
-} from "../../contract/index.ts";
-import { type OutboxItem, type Session, subscriptionFor, type Voice } from "../../mechanisms/sessions/index.ts";
+  MAX_KEPT_TEXT,
+  type OutboxItem,
+  type Session,
+  subscriptionFor,
+  type Voice,
+} from "../../mechanisms/sessions/index.ts";
 import { notificationText } from "../../wire/jsonrpc/index.ts";
 import { LIST_CHANGED } from "../../wire/mcp/index.ts";
+import { isDialectWord } from "../../wire/mgp/index.ts";
 import { askFor, askText } from "./asks.ts";
 import { stampOf } from "./lists.ts";
 import { passesLevel } from "./log-level.ts";
+import { isTold } from "./subscribe-call.ts";
+import { toldUpdate } from "./told-updates.ts";
 
 const NOTHING: readonly OutboxItem[] = [];
 
@@ -34,10 +35,12 @@ export function createVoice(catalog: Catalog, onEnded: (session: Session) => voi
   return {
     notice(session, notice) {
       if (isServers(notice) && !isReached(catalog, session, notice.from)) return undefined;
+      // What is said in these words is ours: no server speaks for us.
+      if (isDialectWord(notice.method)) return undefined;
       if (notice.method === "notifications/message") {
         return passesLevel(session, notice.payload) ? item("log", notice) : undefined;
       }
-      if (notice.method === "notifications/resources/updated") return updated(session, notice);
+      if (notice.method === "notifications/resources/updated") return updated(catalog, session, notice);
       return item("notice", notice);
     },
     listChanged(session, notice) {
@@ -74,18 +77,41 @@ function isServers({ method }: Notice): boolean {
 }
 
 function item(type: OutboxItem["type"], notice: Notice): OutboxItem {
-  return { type, text: notificationText(notice.method, notice.payload) };
+  return itemOf(notice, "", () => ({ type, text: notificationText(notice.method, notice.payload) }));
 }
 
-/** The resource under the name this client knows it by. Only the last update of each counts. */
-function updated(session: Session, notice: Notice): OutboxItem {
+/** All who are told the same share it. */
+const ITEMS = new WeakMap<Notice, Map<string, OutboxItem>>();
+
+function itemOf(notice: Notice, name: string, make: () => OutboxItem): OutboxItem {
+  const items = ITEMS.get(notice) ?? new Map<string, OutboxItem>();
+  ITEMS.set(notice, items);
+  const made = items.get(name) ?? make();
+  items.set(name, made);
+  return made;
+}
+
+/**
+ * The resource under the name this client knows it by. Only the last update of each counts. Undefined where the client may not
+ * see it: what it never subscribed to is known by no name here, and told only where everything is.
+ */
+function updated(catalog: Catalog, session: Session, notice: Notice): OutboxItem | undefined {
   const uri = uriOf(notice);
   const subscription = uri === undefined ? undefined : subscriptionFor(session, notice.from, uri);
-  if (uri === undefined || !subscription)
-    return { ...item("updated", notice), ...(uri === undefined ? {} : { key: uri }) };
-  const shown = subscription.shown + uri.slice(subscription.own.length);
-  const told = shown === uri ? notice.payload : notice.payload.splice(["uri"], jsonText(shown));
-  return { type: "updated", key: shown, text: notificationText(notice.method, told) };
+  if (subscription && uri !== undefined && !isTold(catalog, session, { subscription, uri })) return undefined;
+  if (!subscription && catalog.view(session.catalog, session.principal, session).isPartial) return undefined;
+  if (uri === undefined) return item("updated", notice);
+  if (!subscription) return updateItem(notice, uri, uri);
+  return updateItem(notice, uri, subscription.shown + uri.slice(subscription.own.length));
+}
+
+function updateItem(notice: Notice, uri: string, shown: string): OutboxItem {
+  return itemOf(notice, shown, () => {
+    const { params, brief } = toldUpdate(notice, uri, shown);
+    const text = notificationText(notice.method, params);
+    const item = { type: "updated", key: shown, text } as const;
+    return text.length > MAX_KEPT_TEXT ? { ...item, brief: notificationText(notice.method, brief) } : item;
+  });
 }
 
 function uriOf(notice: Notice): string | undefined {

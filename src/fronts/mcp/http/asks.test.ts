@@ -66,6 +66,34 @@ describe("a question during a call", () => {
     expect(rig.runs.last.replies).toMatchObject([{ answers: [{ key: "a", outcome: "fault" }] }]);
   });
 
+  test.each([
+    '"_meta":{"progressT\\u006fken":1,"progressToken":2}',
+    '"_meta":{"progressT\\u006fken":1,"progressT\\u006fken":2}',
+    '"_meta":{"progressToken":1},"_met\\u0061":{"progressToken":2}',
+  ])("is refused where two readers would hear of it under two names, and the call goes on: %s", async (twice) => {
+    await using rig = await mcpRig();
+    const headers = await rig.initialize("2025-11-25", { elicitation: {} });
+    const ambiguous = elicit("a", `{"message":"ok?",${twice}}`);
+    rig.runs.onStart = (run) => run.write({ type: "ask", asks: [ambiguous, elicit("b")] });
+    const stream = await rig.open({ headers, body: call(7) });
+    expect(await stream.message(0)).toMatchObject({ id: 1, method: "elicitation/create", params: { message: "ok?" } });
+    expect(rig.runs.last.replies).toMatchObject([{ answers: [{ key: "a", outcome: "fault" }] }]);
+    rig.runs.last.write(endWith({}));
+    expect(await stream.message(1)).toMatchObject({ id: 7, result: {} });
+  });
+
+  test("is passed on byte for byte where what is ambiguous about it is not for the gateway to read", async () => {
+    await using rig = await mcpRig();
+    const headers = await rig.initialize("2025-11-25", { elicitation: {} });
+    const input = '{"message":"a","m\\u0065ssage":"b","_meta":{"x":1,"x":2}}';
+    rig.runs.onStart = (run) => run.write({ type: "ask", asks: [elicit("a", input)] });
+    const stream = await rig.open({ headers, body: call(7) });
+    await stream.message(0);
+    expect(stream.text).toContain(input);
+    rig.runs.last.write(endWith({}));
+    await stream.ended();
+  });
+
   test("is refused for a client that takes only JSON and listens nowhere", async () => {
     await using rig = await mcpRig();
     const headers = { ...(await rig.initialize("2025-11-25", { elicitation: {} })), accept: "application/json" };

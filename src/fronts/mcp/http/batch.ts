@@ -1,5 +1,8 @@
-/** A batch of 2025-03-26: answered as one array, or as one stream as soon as anything must go out before the answers. */
-import type { HttpResponse, Principal } from "../../../contract/index.ts";
+/**
+ * A batch of 2025-03-26: answered as one array, or as one stream as soon as anything must go out before the answers. Long
+ * answers go out as they come, in either form: a client that does not read them is cut off like any other.
+ */
+import type { HeldMessage, HttpResponse, Principal } from "../../../contract/index.ts";
 import type { Session } from "../../../mechanisms/sessions/index.ts";
 import { errorText, type Message, MessageFault, skimBatch, skimMessage } from "../../../wire/jsonrpc/index.ts";
 import { takeAnswer, takeNotification } from "../notifications.ts";
@@ -9,7 +12,9 @@ import type { Accepts } from "./accept.ts";
 import type { HttpContext } from "./http-context.ts";
 import { SseStream } from "./sse-stream.ts";
 
-const MAX_BATCH = 256;
+/** So many characters of answers wait for the others of their batch. */
+const MAX_KEPT = 1024 * 1024;
+const JSON_LINES = "Content-Type: application/json\r\n";
 
 type BatchInput = {
   session: Session;
@@ -18,14 +23,13 @@ type BatchInput = {
   accepts: Accepts;
   text: string;
   address: string | undefined;
+  held: HeldMessage | undefined;
 };
 
 /** Throws MessageFault when the batch as a whole cannot be taken; a bad message in it is answered in its place. */
 export function handleBatch(http: HttpContext, input: BatchInput): void {
-  const { session, principal, response, accepts, text, address } = input;
-  const parts = skimBatch(text);
-  if (parts.length > MAX_BATCH) throw new MessageFault(-32600, `A batch may hold ${MAX_BATCH} messages at most`);
-  const messages = parts.map(skimOrFault);
+  const { session, principal, response, accepts, text, address, held } = input;
+  const messages = skimBatch(text).map(skimOrFault);
   if (messages.some((message) => !(message instanceof MessageFault) && message.method === "initialize")) {
     throw new MessageFault(-32600, "initialize must not be part of a batch");
   }
@@ -35,9 +39,9 @@ export function handleBatch(http: HttpContext, input: BatchInput): void {
     if (message instanceof MessageFault)
       batch.answer(errorText(message.id, { code: message.code, message: message.message }));
     else if (message.kind === "request")
-      handleRequest(http.front, { session, principal, message, outlet: new BatchOutlet(batch), address });
-    else if (message.kind === "response") takeAnswer(http.front, session, message);
-    else takeNotification(http.front, session, message);
+      handleRequest(http.front, { session, principal, message, outlet: new BatchOutlet(batch), address, held });
+    else if (message.kind === "response") takeAnswer(http.front, { session, principal, message });
+    else takeNotification(http.front, { session, principal, message, address });
   }
   if (answers === 0) batch.accept();
 }
@@ -57,8 +61,11 @@ class BatchResponse {
   readonly accepts: Accepts;
   readonly owners: OutletOwner[] = [];
   readonly #answers: string[] = [];
+  #kept = 0;
   #left: number;
   #stream: SseStream | undefined;
+  /** The array has begun: its answers go out as they come. */
+  #isArrayOpen = false;
 
   constructor(http: HttpContext, response: HttpResponse, accepts: Accepts, answers: number) {
     this.#http = http;
@@ -78,9 +85,33 @@ class BatchResponse {
 
   answer(text: string | undefined, id?: string): void {
     this.#left--;
-    if (text !== undefined && this.#stream) this.#stream.send(text, id);
-    else if (text !== undefined) this.#answers.push(text);
+    if (text !== undefined) this.#add(text, id);
     if (this.#left === 0) this.#end();
+  }
+
+  #add(text: string, id: string | undefined): void {
+    if (this.#stream) this.#stream.send(text, id);
+    else if (this.#isArrayOpen) this.#response.write(`,${text}`);
+    else {
+      this.#answers.push(text);
+      this.#kept += text.length;
+      if (this.#kept > MAX_KEPT && this.#left > 0) this.#sendKept();
+    }
+  }
+
+  #sendKept(): void {
+    if (this.accepts.sse) {
+      this.#stream = this.#open();
+      return;
+    }
+    this.#isArrayOpen = true;
+    this.#response.open(200, JSON_LINES);
+    this.#response.onClose = () => this.#leave();
+    this.#response.write(`[${this.#answers.splice(0).join(",")}`);
+  }
+
+  #leave(): void {
+    for (const owner of this.owners) owner.left();
   }
 
   accept(): void {
@@ -92,19 +123,18 @@ class BatchResponse {
       drained: () => {
         for (const owner of this.owners) owner.resume();
       },
-      left: () => {
-        for (const owner of this.owners) owner.left();
-      },
+      left: () => this.#leave(),
     });
     for (const text of this.#answers.splice(0)) stream.send(text);
     return stream;
   }
 
   #end(): void {
+    if (this.#isArrayOpen) return this.#response.end("]");
     if (!this.accepts.json) this.#stream ??= this.#open();
     if (this.#stream) return this.#stream.end();
     if (this.#answers.length === 0) return this.accept();
-    this.#response.answer(200, "Content-Type: application/json\r\n", `[${this.#answers.join(",")}]`);
+    this.#response.answer(200, JSON_LINES, `[${this.#answers.join(",")}]`);
   }
 }
 

@@ -7,11 +7,12 @@ import { CallReader } from "../call-reader.ts";
 import { tokenIn } from "../calls.ts";
 import type { FrontContext } from "../front-context.ts";
 import { passesLevel } from "../log-level.ts";
+import { errorAnswer } from "../mcp-errors.ts";
 import { acceptsOf } from "./accept.ts";
 import type { HttpContext } from "./http-context.ts";
 import { HttpOutlet } from "./http-outlet.ts";
 import { type Refused, refuse } from "./refuse.ts";
-import { answerGone, type Place, resumeLost } from "./resume-lost.ts";
+import { answerGone, endWith, noteRead, type Place, resumeLost } from "./resume-lost.ts";
 import { SseStream, type StreamOwner } from "./sse-stream.ts";
 
 const OUTBOX = "out";
@@ -36,11 +37,18 @@ function placeOf(header: string | undefined): Place | undefined {
 }
 
 function resumeCall(http: HttpContext, session: Session, exchange: Refused, place: Place): void {
-  const { response } = exchange;
+  const { request, response } = exchange;
+  const { principal } = request;
   const run = http.front.runs.find(place.stream);
   if (!run && http.front.cluster) return resumeLost(http, session, exchange, place);
   if (!run || run.call.session?.id !== session.id) return answerGone(http, response);
   const { requestId } = run.call.origin;
+  const refusal = () => {
+    const error = http.front.returnRefusal?.(run.call, principal);
+    return error && errorAnswer(requestId, run.call.method, error, run.id);
+  };
+  const refused = refusal();
+  if (refused !== undefined) return endWith(http, response, refused);
   const former = session.runningCall(requestId);
   if (former instanceof CallReader && former.run === run) former.replaced();
   const outlet = new HttpOutlet(http, response, RESUMED, revisionOf(session.protocol)?.primesStreams === true);
@@ -53,6 +61,8 @@ function resumeCall(http: HttpContext, session: Session, exchange: Refused, plac
     outlet,
   );
   reader.run = run;
+  reader.refusal = refusal;
+  reader.onEnd = () => noteRead(http, request, run.call);
   outlet.bind(reader);
   if (!run.isEnded) session.addRunning(requestId, reader);
   outlet.open(place.cursor);

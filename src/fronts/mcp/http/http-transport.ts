@@ -77,7 +77,7 @@ export function refuseCatalog(
   response: HttpResponse,
   catalog: string,
 ): boolean {
-  if (front.catalog.has(catalog)) return false;
+  if (front.catalog.has(catalog, request.principal)) return false;
   request.discard();
   const message = "There is no such catalog";
   refuse(front, { request, response }, { status: 404, reason: "catalog", code: -32000, message });

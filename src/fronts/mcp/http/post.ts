@@ -4,13 +4,13 @@ import {
   checkUtf8,
   decodeString,
   GatewayError,
+  type HeldMessage,
   HOME_HEADER,
   type HopEnd,
   type HttpRequest,
   type HttpResponse,
   type Member,
 } from "../../../contract/index.ts";
-import { traceIdIn } from "../../../mechanisms/audit/index.ts";
 import type { Session } from "../../../mechanisms/sessions/index.ts";
 import { isBatch, type Message, MessageFault, skimMessage } from "../../../wire/jsonrpc/index.ts";
 import { ASSUMED_REVISION, revisionOf } from "../../../wire/mcp/index.ts";
@@ -33,6 +33,7 @@ import { sendOn } from "./leaving.ts";
 import { type Refusal, refuse } from "./refuse.ts";
 import { type Errand, MOST_PASSED, seek } from "./seek.ts";
 import { NO_SUCH_SESSION, SESSION_NEEDED, versionRefusal } from "./session-refusals.ts";
+import { tellLost } from "./tell-lost.ts";
 
 export function handlePost(http: HttpContext, request: HttpRequest, response: HttpResponse, catalog: string): void {
   const { front } = http;
@@ -89,6 +90,14 @@ class Post implements BodyTaker, Posted {
 
   get address(): string | undefined {
     return this.#http.front.config.namesAddresses === true ? this.#request.clientAddress : undefined;
+  }
+
+  get held(): HeldMessage | undefined {
+    return this.#request.held;
+  }
+
+  forgetBody(): void {
+    this.#request.forgetBody?.();
   }
 
   handOver(home: Member): Promise<HopEnd> | undefined {
@@ -169,8 +178,11 @@ class Post implements BodyTaker, Posted {
       const named = address === undefined ? exchange : { ...exchange, address };
       return handleRequest(this.#http.front, traceparent === undefined ? named : { ...named, traceparent });
     }
-    if (message.kind === "response") takeAnswer(this.#http.front, session, message);
-    else takeNotification(this.#http.front, session, message);
+    const { principal } = this.#request;
+    if (message.kind === "response") {
+      const refusal = takeAnswer(this.#http.front, { session, principal, message });
+      if (refusal) return this.#refuse(answerRefused(refusal));
+    } else takeNotification(this.#http.front, { session, principal, message, address: this.address });
     accepted(this.#response);
   }
 
@@ -183,15 +195,9 @@ class Post implements BodyTaker, Posted {
 
   /** The process that was to make the call is gone, and may have made it. */
   #unknown(message: Message): void {
-    this.#tellLost(message);
+    tellLost(this.#http.front, this.#request, message);
     const outlet = new HttpOutlet(this.#http, this.#response, this.#accepts, false);
     outlet.answer(errorAnswer(message.id, message.method, new GatewayError("OUTCOME_UNKNOWN"), ""));
-  }
-
-  #tellLost({ method, members }: Message): void {
-    const { principal, headers } = this.#request;
-    const target = { server: "", name: decodeString(members?.textOf("name")) ?? "" };
-    this.#http.front.onLost?.({ principal, method, target, traceId: traceIdIn(headers.traceparent) });
   }
 
   /** Each message says itself of which era it is: in its body, or, where that says nothing, in the header. */
@@ -251,7 +257,7 @@ class Post implements BodyTaker, Posted {
       isHarmless: harmless,
       serve: (found) => this.#orRefuse(() => this.#serveBatch(found, text)),
       unknown: () => {
-        for (const request of requests) this.#tellLost(request);
+        for (const one of requests) tellLost(this.#http.front, this.#request, one);
         this.#response.answer(200, JSON_LINE, unknown());
       },
     });
@@ -263,7 +269,16 @@ class Post implements BodyTaker, Posted {
     }
     const { address } = this;
     const { principal } = this.#request;
-    handleBatch(this.#http, { session, principal, response: this.#response, accepts: this.#accepts, text, address });
+    const { held } = this;
+    handleBatch(this.#http, {
+      session,
+      principal,
+      response: this.#response,
+      accepts: this.#accepts,
+      text,
+      address,
+      held,
+    });
   }
 
   #orRefuse(serve: () => void): void {
@@ -304,6 +319,11 @@ class Post implements BodyTaker, Posted {
   #refuse(refusal: Refusal): void {
     refuse(this.#http.front, { request: this.#request, response: this.#response }, refusal);
   }
+}
+
+function answerRefused({ code, message }: GatewayError): Refusal {
+  const text = `The answer is not taken: ${message}`;
+  return { status: 403, reason: "answer", code: -32000, message: text, data: { code } };
 }
 
 function faultRefusal(error: unknown): Refusal {

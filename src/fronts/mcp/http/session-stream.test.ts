@@ -91,6 +91,23 @@ describe("a session's own stream", () => {
     expect(await stream.message(0)).toMatchObject({ method: "x/last" });
   });
 
+  test("an unsubscribe of what the session has no subscription of is answered without its server", async () => {
+    await using rig = await mcpRig({ view: VIEW });
+    const [headers, other] = [await rig.initialize(), await rig.initialize()];
+    rig.runs.onStart = (run) => run.write(endWith({}));
+    const unsubscribe = async (from: typeof headers) =>
+      (await rig.send({ headers: from, body: subscribe("doc://a").replace("subscribe", "unsubscribe") })).text;
+    await rig.send({ headers: other, body: subscribe("doc://a") });
+    const { last } = rig.runs;
+    expect(await unsubscribe(headers)).toContain('"result":{}');
+    expect(rig.runs.last).toBe(last);
+    await unsubscribe(other);
+    const given = rig.runs.last;
+    expect(given).not.toBe(last);
+    expect(await unsubscribe(other)).toContain('"result":{}');
+    expect(rig.runs.last).toBe(given);
+  });
+
   test("carries questions asked outside any call", async () => {
     await using rig = await mcpRig();
     const headers = await rig.initialize("2025-11-25", { roots: {} });

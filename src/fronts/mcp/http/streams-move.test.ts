@@ -199,6 +199,27 @@ describe("the stream of a call", () => {
     expect(over.status).toBe(204);
   });
 
+  test("brings no answer that its process had written down to whoever may not make the call any more", async () => {
+    await using rig = await clusterRig();
+    const { headers, run, stream } = await calling(rig);
+    const seen = stream.events.filter((event) => event.data !== "").at(-1)?.id as string;
+    run.write(endWith({ content: [] }));
+    await journaled(rig, run.id, 4);
+    await stream.ended();
+    await rig.a.kill();
+    const rest = async (isTold: boolean) => {
+      rig.b.catalog.tells = (_catalog, _principal, made) => {
+        expect(made).toEqual({ target: run.call.target, args: run.call.input.at(["arguments"]) });
+        return isTold;
+      };
+      const again = await rig.b.open({ method: "GET", headers: { ...headers, "last-event-id": seen } });
+      await again.ended();
+      return again.events.map(({ data }) => JSON.parse(data));
+    };
+    expect(await rest(false)).toMatchObject([{ id: 1, result: { isError: true } }]);
+    expect(await rest(true)).toMatchObject([{ id: 1, result: { content: [] } }]);
+  });
+
   test("repeats no question of a call that is dead, and is found by the table of open calls without a journal", async () => {
     await using rig = await clusterRig();
     const headers = await rig.a.initialize("2025-11-25", { elicitation: {} });
@@ -221,6 +242,7 @@ describe("the stream of a call", () => {
     await open.ended();
     expect(open.events.map(({ data }) => JSON.parse(data))).toMatchObject([{ id: "x", result: { isError: true } }]);
     expect(rig.b.lost).toMatchObject([
+      { method: "tools/call", target: { server: "files", name: "echo" }, traceId: expect.any(String) },
       { method: "tools/call", target: { server: "files", name: "echo" }, traceId: "t-1" },
     ]);
     const unknown = await rig.b.open({ method: "GET", headers: { ...headers, "last-event-id": "never.0" } });
@@ -242,6 +264,31 @@ describe("the stream of a call", () => {
       expect(again.events.at(-1)?.data).toContain("OUTCOME_UNKNOWN");
     }
     expect(rig.b.lost).toMatchObject([{ target: { server: "files", name: "echo" }, traceId: "t-1" }]);
+  });
+
+  test("is told to the audit trail once where its process had struck it off, or never entered it, before it died", async () => {
+    await using rig = await clusterRig();
+    const headers = await rig.a.initialize();
+    const traceId = "aaaaaaaa-0000-4000-8000-000000000001";
+    const opening = rig.a.open({ headers, body: call(1, {}, { _meta: { progressToken: 9 }, trace_id: traceId }) });
+    await until(() => rig.a.runs.started.length === 1);
+    const run = rig.a.runs.last;
+    run.write(progress(1));
+    await (await opening).message(0);
+    await journaled(rig, run.id, 2);
+    await rig.a.kill();
+    const heard: string[] = [];
+    for (let time = 0; time < 2; time++) {
+      const again = await rig.b.open({ method: "GET", headers: { ...headers, "last-event-id": `${run.id}.0` } });
+      await again.ended();
+      heard.push(JSON.stringify(again.events.at(-1)));
+    }
+    expect(heard[0]).toContain("OUTCOME_UNKNOWN");
+    expect(heard[1]).toBe(heard[0]);
+    expect(rig.b.lost).toMatchObject([{ method: "tools/call", target: { server: "files", name: "echo" }, traceId }]);
+    const last = JSON.parse(heard[0] ?? "").id as string;
+    const over = await rig.b.open({ method: "GET", headers: { ...headers, "last-event-id": last } });
+    expect(over.status).toBe(204);
   });
 
   test("is answered as unknown at once where no stream was open when the process was taken for dead", async () => {

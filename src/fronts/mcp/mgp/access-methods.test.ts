@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { mcpRig } from "../../../../tests/kit/mcp-rig.ts";
 import { modern } from "../../../../tests/kit/modern-client.ts";
 import { ADMIN, PolicyRig, who } from "../../../../tests/kit/policy-rig.ts";
-import { GatewayError, type Principal } from "../../../contract/index.ts";
+import { GatewayError, LOCAL, type Principal } from "../../../contract/index.ts";
 import { MGP_EXTENSIONS } from "../../../wire/mgp/index.ts";
 
 const MGP = { version: "0.3.0", extensions: ["access_control"] };
@@ -97,6 +97,19 @@ describe("the access methods", () => {
         principal: { id: "ann" },
       })),
     );
+  });
+
+  test("change nothing for whoever is merely on this machine, as agents are", async () => {
+    await using rig = await start(LOCAL);
+    for (const method of ["mgp/access/grant", "mgp/access/revoke"]) {
+      const { error } = await rig.ask(method, GRANT);
+      expect(error).toMatchObject({ code: 1000, message: expect.stringContaining("isthmus operator token") });
+      expect(rig.refused.at(-1)).toMatchObject({ reason: "role", name: method });
+    }
+    expect(rig.policy.policy.version).toBe(0);
+    expect((await rig.ask("mgp/access/query", { ...QUERY, agent_id: "local" })).result).toBeDefined();
+    await using owned = await start(ADMIN);
+    expect((await owned.ask("mgp/access/grant", GRANT)).result).toMatchObject({ granted: true });
   });
 
   test("say that they can be tried again while the store is away", async () => {

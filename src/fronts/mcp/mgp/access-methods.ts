@@ -1,13 +1,18 @@
 /** MGP's access methods. They are operations of the gateway: what `/api/access` does, in the words of a session. */
 import {
+  canChange,
   GatewayError,
   hasRole,
+  identityOf,
+  isChange,
   jsonText,
   type Operation,
   type Payload,
+  PROOF_WANTED,
   type Principal,
   payload,
   type SchemaProblem,
+  WHOLE_WANTED,
 } from "../../../contract/index.ts";
 import { namedTrace } from "../../../mechanisms/audit/index.ts";
 import { answerText, type ErrorBody, errorText, type Message } from "../../../wire/jsonrpc/index.ts";
@@ -52,8 +57,11 @@ export async function answerAccess(
   try {
     const operation = await operationOf(mgp, message.method);
     if (operation.role !== "caller" && operation.role !== "anyone" && !hasRole(principal, operation.role)) {
-      throw new GatewayError("NOT_ALLOWED", { message: `This needs the role ${operation.role}.` });
+      const isElsewhere = identityOf(principal).isForEndpoints === true;
+      const message = isElsewhere ? WHOLE_WANTED : `This needs the role ${operation.role}.`;
+      throw new GatewayError("NOT_ALLOWED", { message });
     }
+    if (isChange(operation) && !canChange(principal)) throw new GatewayError("NOT_ALLOWED", { message: PROOF_WANTED });
     const checked = operation.input.check({ body });
     if ("problems" in checked) return errorText(message.id, invalid(checked.problems));
     const { body: result } = await operation.run(checked.value, { principal, traceId: namedTrace(message.body) });

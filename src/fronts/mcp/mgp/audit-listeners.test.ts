@@ -85,7 +85,7 @@ describe("sessions that agreed on audit", () => {
     expect(await again.message(0)).toMatchObject({ params: { details: { id: "heard" } } });
   });
 
-  test("are not more of one caller than a few: the newest hear", async () => {
+  test("are not more of one caller than a few: the newest hear, and who hears no more is told", async () => {
     await using rig = await start();
     const { stream: other } = await rig.listen("bob");
     const first = await rig.listen("ann");
@@ -94,7 +94,12 @@ describe("sessions that agreed on audit", () => {
     rig.trail.take([event("ann"), event("bob")].join("\n"));
     expect(await last.message(0)).toMatchObject({ params: { actor: { id: "ann" } } });
     expect(await other.message(0)).toMatchObject({ params: { actor: { id: "bob" } } });
-    expect(first.stream.events.filter(({ data }) => data !== "")).toEqual([]);
+    await first.stream.ended();
+    const told = first.stream.events.filter(({ data }) => data !== "");
+    expect(told.map(({ data }) => JSON.parse(data))).toMatchObject([
+      { method: "notifications/message", params: { level: "warning", logger: "isthmus" } },
+    ]);
+    expect(told[0]?.data).toContain("hears of the audit trail no more");
   });
 
   test("are not listened for when they were ended before they were open", async () => {
