@@ -114,11 +114,14 @@ describe("a call", () => {
     await using rig = await mcpRig();
     const gate = Promise.withResolvers<void>();
     rig.catalog.gate = gate.promise;
+    const whole = rig.catalog.current;
+    rig.catalog.current = new FakeView(1, [okProvider("files")], []);
     const gone = new AbortController();
     rig.send(modernCall({}, { signal: gone.signal })).catch(() => undefined);
     await until(() => rig.catalog.entered === 1);
     gone.abort();
     await until(() => rig.connections() === 0);
+    rig.catalog.current = whole;
     gate.resolve();
     rig.catalog.gate = undefined;
     rig.runs.onStart = (run) => run.write(endWith({}));
@@ -242,4 +245,11 @@ describe("a resource", () => {
     const answer = await rig.send(modern("resources/read", { uri: "a:b" }));
     expect(answer.json().result).toMatchObject({ contents: [], ttlMs: 0, cacheScope: "private" });
   });
+});
+
+test("a call of a server that is ready goes at once while another one is still starting", async () => {
+  await using rig = await mcpRig();
+  rig.catalog.gate = new Promise<void>(() => undefined);
+  rig.runs.onStart = (run) => run.write(endWith({ content: [] }));
+  expect((await rig.send(modernCall({}))).json()).toMatchObject({ id: 1, result: { content: [] } });
 });

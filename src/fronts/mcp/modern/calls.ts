@@ -10,10 +10,12 @@ import {
   type Verb,
 } from "../../../contract/index.ts";
 import type { Session } from "../../../mechanisms/sessions/index.ts";
-import { type CallRoute, COMPLETE_REFS, LOG_LEVELS } from "../../../wire/mcp/index.ts";
+import { type CallRoute, COMPLETE_REFS, isMethodOfProtocol, LOG_LEVELS } from "../../../wire/mcp/index.ts";
+import { isDialectWord } from "../../../wire/mgp/index.ts";
 import { noteRefused, ownName, resolve, tokenIn } from "../calls.ts";
 import type { FrontContext } from "../front-context.ts";
 import { onceOf, withoutOnce } from "../once.ts";
+import { requesterIn, withoutRequester } from "../requester.ts";
 import { Deferral } from "./deferral.ts";
 import type { ModernExchange } from "./exchange.ts";
 import type { ModernContext } from "./modern-context.ts";
@@ -82,10 +84,16 @@ function begin(
 function inputOf({ message, meta }: ModernExchange, change?: readonly [key: string, json: string]): Payload {
   const { members, body } = message;
   if (!members) return body;
-  const own = meta === undefined ? undefined : withoutOnce(meta);
+  const own = meta === undefined ? undefined : withoutOurs(meta);
   const changes: (readonly [key: string, json?: string | undefined])[] = [["_meta", own], ["task"]];
   if (change) changes.push(change);
   return payload(members.edited(changes), body.frame);
+}
+
+/** What is for us alone goes no further. */
+function withoutOurs(meta: string): string | undefined {
+  const left = withoutOnce(meta);
+  return left === undefined ? undefined : withoutRequester(left);
 }
 
 type Return = {
@@ -105,6 +113,7 @@ function goOn(context: ModernContext, exchange: ModernExchange, session: Session
     noteRefused(context.front, exchange, "state", name);
     return answerError(exchange, retry.error);
   }
+  if ("refusal" in retry) return refuseReturn(context.front, exchange, name, retry);
   if ("call" in retry) return retry.call.comeBack(hereOf(exchange), retry.answers);
   if ("upstream" in retry) return begin((input) => input.splice(["requestState"], jsonText(retry.upstream)));
   if (retry.isDeclined) return refuseVisit(context.front, exchange, name);
@@ -113,10 +122,21 @@ function goOn(context: ModernContext, exchange: ModernExchange, session: Session
   });
 }
 
-function refuseVisit(front: FrontContext, { message, outlet }: ModernExchange, name: string): void {
-  const error = new GatewayError("NOT_ALLOWED", { message: "The page that the server asked for was not visited." });
-  const answered = { requestId: message.id, method: message.method, name, isListed: true, callId: "" };
-  outlet.answer(finalAnswer(front, answered, { type: "error", error }).text);
+function refuseVisit(front: FrontContext, exchange: ModernExchange, name: string): void {
+  const refusal = new GatewayError("NOT_ALLOWED", { message: "The page that the server asked for was not visited." });
+  refuseReturn(front, exchange, name, { refusal, callId: "" });
+}
+
+/** As the call would be refused now. What waits goes on waiting, for whoever may make the call. */
+function refuseReturn(
+  front: FrontContext,
+  { message, outlet }: ModernExchange,
+  name: string,
+  { refusal: error, callId }: { readonly refusal: GatewayError; readonly callId: string },
+): void {
+  const answered = { requestId: message.id, method: message.method, name, isListed: true, callId };
+  const { text, status } = finalAnswer(front, answered, { type: "error", error });
+  outlet.answer(text, status, error);
 }
 
 /** Completion names a prompt or a template, by its type. */
@@ -146,6 +166,7 @@ export function callCompletion(context: ModernContext, exchange: ModernExchange,
 /** A method we do not know goes to the server behind us, if there is just one and all of it is shown. False: there is not. */
 export function callUnknown(context: ModernContext, exchange: ModernExchange, session: Session): boolean {
   const { message } = exchange;
+  if (isDialectWord(message.method) || isMethodOfProtocol(message.method)) return false;
   const view = context.front.catalog.view(session.catalog, exchange.principal, session);
   const [only] = view.providers;
   const entry = view.providers.length === 1 && !view.isPartial && only ? view.raw(only.id, message.method) : undefined;
@@ -182,20 +203,24 @@ function startCall(context: ModernContext, exchange: ModernExchange, session: Se
   const call = new OpenCall(front, rounds, session, about, key);
   session.addRunning(key, call);
   const { method } = exchange.message;
+  const held = exchange.posted?.held;
   const origin = originOf(exchange, session, entry);
   const order = { entry, verb, method, input, principal: exchange.principal, session, origin, life: "bound" } as const;
-  const named = once ? { ...order, once: once.name } : order;
+  const whole = held ? { ...order, held } : order;
+  const named = once ? { ...whole, once: once.name } : whole;
   call.began(front.runs.start(about.deferral ? { ...named, mayDefer: true } : named, call), here);
 }
 
-function originOf({ message, headers, posted }: ModernExchange, session: Session, entry: Entry): Origin {
+function originOf({ message, meta, headers, posted }: ModernExchange, session: Session, entry: Entry): Origin {
   const origin: Origin = { front: "mcp", protocol: session.protocol, requestId: message.id };
   const traceparent = headers?.traceparent;
   const hints = headers && unknownParams(entry, headers);
   const address = posted?.address;
-  if (traceparent === undefined && address === undefined && !hints) return origin;
+  const requester = requesterIn(meta);
+  if (traceparent === undefined && address === undefined && requester === undefined && !hints) return origin;
   return {
     ...origin,
+    ...(requester !== undefined && { requester }),
     ...(traceparent !== undefined && { traceparent }),
     ...(address !== undefined && { address }),
     ...(hints && { hints }),

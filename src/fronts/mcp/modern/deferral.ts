@@ -3,6 +3,7 @@ import {
   type Answer,
   type Ask,
   type CallEvent,
+  madeCallOf,
   type Payload,
   payload,
   type Run,
@@ -13,6 +14,7 @@ import type { Session } from "../../../mechanisms/sessions/index.ts";
 import type { FrontContext } from "../front-context.ts";
 import { holdSession } from "../kept-session.ts";
 import { taskMembers } from "../task-text.ts";
+import { mayHear } from "../told-tasks.ts";
 import { hasForm, missingFor, negative, undeclared } from "./questions.ts";
 
 const PATIENCE_MS = 2000;
@@ -59,12 +61,13 @@ export class Deferral {
     this.#timer = undefined;
   }
 
-  /** Makes a task of the run. Undefined: there is no room for it, and the client has to wait. */
+  /** Makes a task of the run. Undefined: there is no room for it, or it could not be told of, and the client has to wait. */
   keep(run: Run, handover: { cursor: number; asks: Iterable<Ask> }): KeptTask | undefined {
     // A call that merely takes long can go on without a task.
     if (!this.#said && !this.#front.tasks.isUp) return undefined;
     const { keepMs, retryMs, message } = this.#said ?? {};
-    const { capabilities } = this.#session;
+    const { capabilities, catalog } = this.#session;
+    if (!mayHear(this.#front, { catalog, principal: run.call.principal }, madeCallOf(run.call))) return undefined;
     this.task = this.#front.tasks.keep(run, handover, {
       ...(keepMs !== undefined && { ttlMs: keepMs }),
       ...(retryMs !== undefined && { pollMs: retryMs }),

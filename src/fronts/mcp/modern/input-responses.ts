@@ -8,16 +8,20 @@ export const BAD_ANSWERS: ModernError = {
   message: "params.inputResponses must be an object of objects, by the keys of inputRequests",
 };
 
-/** Undefined: they are not of the form that answers have. */
+/** More than anybody was asked at once, with room for answers to former questions. */
+const MAX_ANSWERS = 1024;
+
+/** Undefined: they are not of the form that answers have. Throws JsonFault, also where there are too many. */
 export function answersOf({ members }: Message): Map<string, Payload> | undefined {
   const text = members?.textOf("inputResponses");
   const answers = new Map<string, Payload>();
   if (text === undefined) return answers;
-  const given = membersAt(text, 0);
-  for (const key of given?.keys ?? []) {
-    const answer = given?.textOf(key) ?? "";
+  const given = membersAt(text, 0, 1, MAX_ANSWERS);
+  if (!given) return undefined;
+  for (const [index, key] of given.keys.entries()) {
+    const answer = given.textAt(index);
     if (!answer.startsWith("{")) return undefined;
     answers.set(stringOf(key), payload(answer));
   }
-  return given ? answers : undefined;
+  return answers;
 }

@@ -2,7 +2,16 @@ import { describe, expect, test } from "vitest";
 import { type FakePrimitive, FakeView, okProvider } from "../../../../tests/kit/fake-catalog.ts";
 import { endWith, mcpRig, until } from "../../../../tests/kit/mcp-rig.ts";
 import { META, modern } from "../../../../tests/kit/modern-client.ts";
-import { identityOf, type ListedKind, LOCAL, type Notice, type Principal, payload } from "../../../contract/index.ts";
+import {
+  type Entry,
+  identityOf,
+  type ListedKind,
+  LOCAL,
+  type Notice,
+  type Principal,
+  payload,
+  type Slices,
+} from "../../../contract/index.ts";
 
 const CAPABILITIES = '{"tools":{},"resources":{"subscribe":true}}';
 const RESOURCES: FakePrimitive[] = ["a:1", "a:2"].map((name) => ({ kind: "resource", name }));
@@ -11,8 +20,8 @@ const view = (version: number) =>
 const ID = `${META}subscriptionId`;
 const TOOLS = "notifications/tools/list_changed";
 
-async function listenRig(principal = (): Principal => LOCAL) {
-  const rig = await mcpRig({ view: view(1), principal });
+async function listenRig(principal = (): Principal => LOCAL, more: { slices?: Slices } = {}) {
+  const rig = await mcpRig({ view: view(1), principal, ...more });
   rig.runs.onStart = (run) => run.write(endWith({}));
   const listen = (notifications: unknown, options = {}) =>
     rig.open(modern("subscriptions/listen", { notifications }, { id: "L", ...options }));
@@ -115,6 +124,82 @@ describe("subscriptions/listen", () => {
     ).toEqual(["resources/unsubscribe", "resources/unsubscribe"]);
   });
 
+  test("tells nothing of a part that its caller may not see", async () => {
+    await using rig = await listenRig();
+    const stream = await rig.listen({ resourceSubscriptions: ["a:1"] });
+    await stream.message(0);
+    const open = Object.assign(view(1), { hearsOf: (_provider: string, uri: string) => uri !== "a:1/private" });
+    rig.catalog.view = () => open;
+    for (const uri of ["a:1/private", "a:1/public"]) rig.updated(uri);
+    expect(await stream.message(1)).toMatchObject({ params: { uri: "a:1/public" } });
+  });
+
+  test("tells no more of a resource that its caller may not see any more, and gives it back", async () => {
+    await using rig = await listenRig();
+    const stream = await rig.listen({ resourceSubscriptions: ["a:1", "a:2"] });
+    await stream.message(0);
+    const view = rig.catalog.view("", LOCAL);
+    rig.catalog.view = () => Object.assign(view, { hears: ({ target }: Entry) => target.name !== "a:1" });
+    rig.front.reachChanged();
+    await until(() => rig.runs.last.order.method === "resources/unsubscribe");
+    expect(rig.runs.last.order.input.text).toBe('{"uri":"a:1"}');
+    rig.updated("a:1");
+    rig.updated("a:2");
+    expect(await stream.message(1)).toMatchObject({ params: { uri: "a:2" } });
+    stream.close();
+  });
+
+  test("judges a resource once for all who see the same, when callers may reach something else and when it is told", async () => {
+    await using rig = await listenRig();
+    const streams = await Promise.all(
+      Array.from({ length: 5 }, (_, id) => rig.listen({ resourceSubscriptions: ["a:1", "a:2"] }, { id })),
+    );
+    for (const stream of streams) await stream.message(0);
+    const judged: string[] = [];
+    const hears = ({ target }: Entry) => judged.push(target.name) > 0;
+    const view = Object.assign(rig.catalog.view("", LOCAL), { hears });
+    rig.catalog.view = () => view;
+    rig.front.reachChanged();
+    expect(judged.toSorted()).toEqual(["a:1", "a:2"]);
+    rig.updated("a:1");
+    for (const stream of streams) expect(await stream.message(1)).toMatchObject({ params: { uri: "a:1" } });
+    expect(judged).toHaveLength(3);
+  });
+
+  test("looks at who listens in steps, between which others have a turn, and once more if asked meanwhile", async () => {
+    const turns: (() => void)[] = [];
+    let rounds = 0;
+    const slices: Slices = {
+      async run(steps) {
+        rounds++;
+        for (;;) {
+          const { done, value } = steps.next();
+          if (done) return value;
+          await new Promise<void>((resolve) => turns.push(resolve));
+        }
+      },
+    };
+    await using rig = await listenRig(undefined, { slices });
+    const stream = await rig.listen({ resourceSubscriptions: ["a:1", "a:2"] });
+    await stream.message(0);
+    const goOn = async () => {
+      for (const turn of turns.splice(0)) turn();
+      await new Promise((resolve) => setImmediate(resolve));
+    };
+    rig.front.reachChanged();
+    expect(turns).toHaveLength(1);
+    for (let times = 0; times < 3; times++) rig.front.reachChanged();
+    expect(rounds).toBe(1);
+    const view = rig.catalog.view("", LOCAL);
+    rig.catalog.view = () => Object.assign(view, { hears: ({ target }: Entry) => target.name !== "a:1" });
+    rig.updated("a:1");
+    rig.updated("a:2");
+    expect(await stream.message(1)).toMatchObject({ params: { uri: "a:2" } });
+    while (turns.length > 0) await goOn();
+    expect(rounds).toBe(2);
+    expect(rig.runs.last.order.input.text).toBe('{"uri":"a:1"}');
+  });
+
   test("leaves out what the server does not take", async () => {
     await using rig = await listenRig();
     const fault = payload('{"code":-32602,"message":"no"}');
@@ -123,6 +208,32 @@ describe("subscriptions/listen", () => {
     expect(await stream.message(0)).toMatchObject({ params: { notifications: { toolsListChanged: true } } });
     expect(stream.text).not.toContain("resourceSubscriptions");
     stream.close();
+  });
+
+  test("forgets what the server does not take, and asks it again when somebody comes back", async () => {
+    await using rig = await listenRig();
+    rig.runs.onStart = (run) =>
+      run.write({ type: "end", outcome: "fault", payload: payload('{"code":1,"message":"no"}') });
+    const stream = await rig.listen({ resourceSubscriptions: ["a:1"] });
+    await stream.message(0);
+    expect(rig.sessions.subscriptions()).toEqual([]);
+    rig.runs.onStart = (run) => run.write(endWith({}));
+    const second = await rig.listen({ resourceSubscriptions: ["a:1"] }, { id: 2 });
+    expect(await second.message(0)).toMatchObject({ params: { notifications: { resourceSubscriptions: ["a:1"] } } });
+    rig.updated("a:1");
+    expect(await second.message(1)).toMatchObject({ params: { uri: "a:1" } });
+    expect(stream.events).toHaveLength(1);
+  });
+
+  test("is refused where its caller may have no more kept, says so, and counts it", async () => {
+    await using rig = await listenRig();
+    rig.sessions.hasRoomFor = () => false;
+    const answer = await rig.send(
+      modern("subscriptions/listen", { notifications: { resourceSubscriptions: ["a:1"] } }),
+    );
+    expect([answer.status, answer.json()]).toMatchObject([503, { error: { code: -32603 } }]);
+    expect(answer.text).toContain("name fewer resources");
+    expect(rig.meter.of("isthmus_refused_total subscriptions full")).toBe(1);
   });
 
   test("ends with a result when the gateway stops", async () => {

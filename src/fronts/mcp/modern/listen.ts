@@ -5,6 +5,7 @@ import type { Session } from "../../../mechanisms/sessions/index.ts";
 import { LIST_CHANGED } from "../../../wire/mcp/index.ts";
 import { ownName } from "../calls.ts";
 import type { Wanted } from "../subscribe-call.ts";
+import { mayHear } from "../told-tasks.ts";
 import { answerError, badParams } from "./calls.ts";
 import type { ModernExchange } from "./exchange.ts";
 import { Listener } from "./listener.ts";
@@ -34,10 +35,17 @@ export function listen(context: ModernContext, exchange: ModernExchange, session
     return answerError(exchange, { status: 503, code: -32603, message: "Too many open streams" });
   }
   const view = front.catalog.view(session.catalog, exchange.principal, session);
-  const listener = new Listener(front, listeners, session, exchange);
   const wanted = asked.uris.flatMap((uri) => wantedOf(view, uri));
-  listener.holds(wanted);
-  const accepted = wanted.map((one) => listeners.subscribe(session, one));
+  if (!listeners.mayWant(session, exchange.principal, wanted)) {
+    front.meter.count("isthmus_refused_total", "subscriptions full");
+    const message =
+      "This caller listens to as many resources as one may here: end other streams, or name fewer resources";
+    return answerError(exchange, { status: 503, code: -32603, message });
+  }
+  const listener = new Listener(front, listeners, session, exchange);
+  // The stream may last for days, and what was asked for is kept in other words.
+  exchange.posted?.forgetBody();
+  const accepted = wanted.map((one) => listeners.subscribe(listener, one));
   const acknowledge = (taken: readonly boolean[]) => {
     const uris = wanted.filter((_, at) => taken[at]).map(({ subscription }) => subscription.shown);
     const tasks = listener.watch(tasksOf(context, exchange, asked));
@@ -74,9 +82,12 @@ function namesIn(value: unknown = []): readonly string[] | undefined {
   return names.length > MAX_SUBSCRIPTIONS ? undefined : names;
 }
 
-/** Those of the caller's own. */
-function tasksOf({ front }: ModernContext, { principal }: ModernExchange, { taskIds }: Asked): KeptTask[] {
-  return taskIds.map((id) => front.tasks.find(id, principal)).filter((task) => task !== undefined);
+/** Those of the caller's own that it may hear of. */
+function tasksOf({ front }: ModernContext, exchange: ModernExchange, { taskIds }: Asked): KeptTask[] {
+  return taskIds.flatMap((id) => {
+    const task = front.tasks.find(id, exchange.principal);
+    return task && mayHear(front, exchange, task) ? [task] : [];
+  });
 }
 
 /** Where the resource is, unless its server has no subscriptions. */

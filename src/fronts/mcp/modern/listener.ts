@@ -1,7 +1,7 @@
 /** One open subscriptions/listen: what it wants to hear, and its stream. */
 import {
+  copyString,
   identityOf,
-  jsonText,
   type Notice,
   type Payload,
   type Principal,
@@ -9,11 +9,17 @@ import {
   type Timer,
 } from "../../../contract/index.ts";
 import type { KeptTask } from "../../../mechanisms/runs/index.ts";
-import type { RunningCall, Session } from "../../../mechanisms/sessions/index.ts";
+import {
+  MAX_KEPT_TEXT,
+  type RunningCall,
+  type Session,
+  type Subscription,
+} from "../../../mechanisms/sessions/index.ts";
 import { answerText, notificationText } from "../../../wire/jsonrpc/index.ts";
 import { SUBSCRIPTION_ID } from "../../../wire/mcp/2026-07-28/index.ts";
 import type { FrontContext } from "../front-context.ts";
-import type { Wanted } from "../subscribe-call.ts";
+import { mayHear } from "../told-tasks.ts";
+import { toldUpdate } from "../told-updates.ts";
 import type { ModernExchange, ModernOutlet, OutletOwner } from "./exchange.ts";
 import type { Listeners } from "./listeners.ts";
 import { ownResult } from "./results.ts";
@@ -36,7 +42,7 @@ export class Listener implements OutletOwner, RunningCall {
   readonly #outlet: ModernOutlet;
   readonly #key: string;
   #methods: ReadonlySet<string> = new Set();
-  #wanted: readonly Wanted[] = [];
+  readonly #wanted = new Set<Subscription>();
   #changed = new Set<string>();
   #timer: Timer | undefined;
   #expiry: Timer | undefined;
@@ -52,7 +58,8 @@ export class Listener implements OutletOwner, RunningCall {
     this.#all = all;
     this.session = session;
     this.principal = principal;
-    this.#id = message.id;
+    // A slice would keep the whole message alive that it was cut from.
+    this.#id = copyString(message.id);
     this.#outlet = outlet;
     this.#key = `listen ${++lastKey}`;
     all.open(this);
@@ -71,10 +78,14 @@ export class Listener implements OutletOwner, RunningCall {
     return this.#isOver;
   }
 
-  /** What it has subscribed to; given back when it ends, or at once if it has ended already. */
-  holds(wanted: readonly Wanted[]): void {
-    this.#wanted = wanted;
-    if (this.#isOver) this.#giveBack();
+  /** The server was asked for it; given back when the listener ends. */
+  wants(subscription: Subscription): void {
+    this.#wanted.add(subscription);
+  }
+
+  /** Hears no more of it. */
+  gives(subscription: Subscription): void {
+    if (this.#wanted.delete(subscription)) this.#all.unsubscribe(this, subscription);
   }
 
   /** Hears of these tasks from now on. Gives those that it will hear of. */
@@ -87,9 +98,11 @@ export class Listener implements OutletOwner, RunningCall {
     });
   }
 
-  /** As it is now; undefined when it is not kept any more. */
+  /** As it is now; undefined when it is not kept any more, or nothing for this client any more. */
   #taskText(task: KeptTask): string | undefined {
-    return task.isForgotten ? undefined : this.#notification("notifications/tasks", taskDetails(this.#front, task));
+    const place = { catalog: this.session.catalog, principal: this.principal };
+    if (task.isForgotten || !mayHear(this.#front, place, task)) return undefined;
+    return this.#notification("notifications/tasks", taskDetails(this.#front, task));
   }
 
   /** Tells what it will hear, and begins. `notifications` is JSON text. */
@@ -111,13 +124,17 @@ export class Listener implements OutletOwner, RunningCall {
   }
 
   /** The resource under the name this client knows it by. An update of a part counts for the whole. */
-  updated(notice: Notice, uri: string): void {
-    const found = this.#wanted.find(
-      ({ subscription: { provider, own } }) => provider === notice.from && (uri === own || uri.startsWith(`${own}/`)),
-    );
-    if (!found) return;
-    const shown = found.subscription.shown + uri.slice(found.subscription.own.length);
-    this.#tell(`updated ${shown}`, notice.method, notice.payload.splice(["uri"], jsonText(shown)));
+  updated(notice: Notice, uri: string, found: Subscription): void {
+    const shown = found.shown + uri.slice(found.own.length);
+    const { params, brief } = toldUpdate(notice, uri, shown);
+    // Nothing long waits for a client that does not read.
+    const told = this.#isFull && params.text.length > MAX_KEPT_TEXT ? brief : params;
+    this.#send(`updated ${shown}`, () => this.#notification(notice.method, told));
+  }
+
+  /** What it hears of, if nothing keeps it from that. */
+  get wanted(): readonly Subscription[] {
+    return [...this.#wanted];
   }
 
   #tell(key: string, method: string, params: Payload): void {
@@ -188,8 +205,7 @@ export class Listener implements OutletOwner, RunningCall {
   #giveBack(): void {
     for (const stop of this.#watching) stop();
     this.#watching = [];
-    for (const wanted of this.#wanted) this.#all.unsubscribe(this.session, wanted);
-    this.#wanted = [];
+    for (const subscription of this.#wanted) this.gives(subscription);
   }
 }
 

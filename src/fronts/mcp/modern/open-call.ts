@@ -12,7 +12,7 @@ import {
   type Ask,
   type Attachment,
   type CallEvent,
-  digestJson,
+  digestJsonOrText,
   GatewayError,
   jsonText,
   type Payload,
@@ -72,7 +72,7 @@ export class OpenCall implements Reader, RunningCall, OutletOwner {
 
   /** What makes another request the same one. */
   get digest(): string {
-    this.#digest ??= digestJson(this.about.identity);
+    this.#digest ??= digestJsonOrText(this.about.identity);
     return this.#digest;
   }
 

@@ -6,6 +6,7 @@ import {
   type Payload,
   type Primitive,
   stringOf,
+  textsAt,
 } from "../../../contract/index.ts";
 import { decodeHeader, type ParamHeader, paramHeaders } from "../../../wire/mcp/2026-07-28/index.ts";
 import { headerMismatch, type ModernError } from "./modern-errors.ts";
@@ -14,9 +15,15 @@ const NONE: readonly ParamHeader[] = [];
 const KNOWN = new WeakMap<Primitive, readonly ParamHeader[]>();
 
 export function checkParams(entry: Entry, input: Payload, headers: HttpRequest["headers"]): ModernError | undefined {
-  for (const { name, path } of annotated(entry.primitive)) {
+  const params = annotated(entry.primitive);
+  if (params.length === 0) return undefined;
+  const found = textsAt(
+    input.text,
+    params.map(({ path }) => ["arguments", ...path]),
+  );
+  for (const [index, { name }] of params.entries()) {
     const header = headers[`mcp-param-${name.toLowerCase()}`];
-    const argument = input.at(["arguments", ...path]);
+    const argument = found[index];
     const problem = disagreement(header, argument === "null" ? undefined : argument);
     if (problem !== undefined) return headerMismatch(`Mcp-Param-${name}`, problem);
   }

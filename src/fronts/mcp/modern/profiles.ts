@@ -119,7 +119,8 @@ export class Profiles {
   #makeRoom(principal: Principal): void {
     if (this.#sessions.size < MAX_PROFILES && !this.#shares.isSpent(principal)) return;
     for (const [key, session] of this.#sessions) if (session.isEnded) this.#drop(key, session);
-    if (this.#shares.isSpent(principal)) this.#endIdle((session) => session.principal.id === principal.id);
+    const spent = this.#shares.spent(principal);
+    if (spent) this.#endIdle((session) => this.#shares.isOf(spent, session.principal));
     else if (this.#sessions.size >= MAX_PROFILES) this.#endIdle(() => true);
   }
 

@@ -4,7 +4,7 @@ import type { Session } from "../../../mechanisms/sessions/index.ts";
 import { errorText, type Message } from "../../../wire/jsonrpc/index.ts";
 import { revision20260728 } from "../../../wire/mcp/2026-07-28/index.ts";
 import { CALL_ROUTES, LATEST_REVISION, LIST_ROUTES } from "../../../wire/mcp/index.ts";
-import { noteRefused } from "../calls.ts";
+import { isOffered, noteRefused } from "../calls.ts";
 import { ambiguousAnswer, errorAnswer } from "../mcp-errors.ts";
 import { answerConfirm, CONFIRM_METHOD } from "../mcpax/confirm.ts";
 import { ACCESS_METHODS, answerAccess, isAccessRequest } from "../mgp/access-methods.ts";
@@ -95,10 +95,12 @@ function dispatch(context: ModernContext, exchange: ModernExchange, isPeer: bool
   if (!HANDLERS.has(method) && LATEST_REVISION.methods.has(method)) return answerError(exchange, unknownMethod(method));
   const session = context.profiles.session(catalog, { principal, isPeer }, profile);
   if (session.isEntered) return serve(context, exchange, session);
-  context.profiles
-    .enter(session)
-    .then(() => serve(context, exchange, session))
-    .catch((error) => fail(context, exchange, error));
+  const entered = context.profiles.enter(session);
+  const isNow = isOffered(context.front, { session, principal, message });
+  entered
+    .then(() => isNow || serve(context, exchange, session))
+    .catch((error) => isNow || fail(context, exchange, error));
+  if (isNow) serve(context, exchange, session);
 }
 
 function serve(context: ModernContext, exchange: ModernExchange, session: Session): void {

@@ -5,16 +5,18 @@ const PURPOSE = "mrtr";
 
 /** h, m, g: a call that waits, in which process, and for which round. u: a server's own state. w: visits that a server wants first. d: the request's digest. x: end, in ms. */
 export type RoundState =
-  | {
-      readonly v: 1;
-      readonly h: string;
-      readonly m: string;
-      readonly g: string;
-      readonly d: string;
-      readonly x: number;
-    }
+  | WaitingState
   | { readonly v: 1; readonly w: readonly string[]; readonly d: string; readonly x: number }
   | { readonly v: 1; readonly u: string; readonly d: string; readonly x: number };
+
+export type WaitingState = {
+  readonly v: 1;
+  readonly h: string;
+  readonly m: string;
+  readonly g: string;
+  readonly d: string;
+  readonly x: number;
+};
 
 export type StateOwner = { readonly catalog: string; readonly principal: Principal };
 

@@ -36,7 +36,7 @@ describe("a call that waits for its client", () => {
     expect(again.json()).toMatchObject({ error: { data: { reason: "state_used" } } });
   });
 
-  test("is said to be lost when its process is gone, and is not made again", async () => {
+  test("is said to be lost when its process is gone, on the audit trail too, and is not made again", async () => {
     await using rig = await clusterRig();
     const { run, state } = await suspended(rig);
     await rig.a.kill();
@@ -49,6 +49,7 @@ describe("a call that waits for its client", () => {
       },
     });
     expect(rig.b.runs.started).toEqual([]);
+    expect(rig.b.lost).toMatchObject([{ method: "tools/call", target: { name: "files.echo" } }]);
   });
 
   test("is lost when its process took the answer and died", async () => {
@@ -58,6 +59,7 @@ describe("a call that waits for its client", () => {
     await until(() => run.replies.length === 1);
     await rig.a.kill();
     expect((await answer).json()).toMatchObject({ error: { data: { reason: "upstream_lost" } } });
+    expect(rig.b.lost).toHaveLength(1);
   });
 
   test("is not judged while the store is away", async () => {

@@ -6,6 +6,7 @@ import { jsonText, payload } from "../../../contract/index.ts";
 import { createSeal } from "../../../mechanisms/vault/index.ts";
 
 const YES = { q1: { action: "accept", content: { ok: true } } };
+const manyAnswers = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, {}]));
 const INVALID = { code: -32602, message: "Invalid or expired requestState" };
 
 describe("a retry", () => {
@@ -180,6 +181,30 @@ describe("a state under attack", () => {
       expect((await rig.send(retry(state, YES))).json()).toMatchObject({ result: { content: [] } });
     },
   );
+
+  test("is used up whatever comes with it: answers that nobody waits for are not read", async () => {
+    await using rig = await roundRig();
+    const { run, state } = await rig.suspended();
+    run.onReply = () => run.write(endWith({ content: [] }));
+    await rig.send(retry(state, YES));
+    const used = { error: { data: { reason: "state_used" } } };
+    expect((await rig.send(retry(state, { q1: 12345 }))).json()).toMatchObject(used);
+    expect((await rig.send(retry(state, manyAnswers(4000)))).json()).toMatchObject(used);
+  });
+
+  test("is not gone on with by more answers than anybody was asked for, and still works", async () => {
+    await using rig = await roundRig();
+    const { run, state } = await rig.suspended();
+    for (const count of [1025, 4000]) {
+      const refused = (await rig.send(retry(state, manyAnswers(count)))).json();
+      expect(refused).toMatchObject({ error: { message: expect.stringContaining("more than 1024 keys") } });
+    }
+    expect(run.replies).toEqual([]);
+    run.onReply = () => run.write(endWith({ content: [] }));
+    expect((await rig.send(retry(state, { ...manyAnswers(1000), ...YES }))).json()).toMatchObject({
+      result: { content: [] },
+    });
+  });
 
   test("must be a string", async () => {
     await using rig = await roundRig();

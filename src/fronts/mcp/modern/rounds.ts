@@ -9,13 +9,15 @@ import { randomBytes } from "node:crypto";
 import {
   type Ask,
   decodeString,
-  digestJson,
+  digestJsonOrText,
+  type GatewayError,
   jsonText,
   type Payload,
   payload,
   type Timer,
 } from "../../../contract/index.ts";
 import type { Session } from "../../../mechanisms/sessions/index.ts";
+import { ROOTS_CHANGED } from "../../../wire/mcp/index.ts";
 import type { FrontContext } from "../front-context.ts";
 import type { ModernExchange } from "./exchange.ts";
 import { answersOf, BAD_ANSWERS } from "./input-responses.ts";
@@ -24,7 +26,7 @@ import type { OpenCall } from "./open-call.ts";
 import { joinRequirements, missingFor } from "./questions.ts";
 import { callLost } from "./results.ts";
 import type { RoundKeeper } from "./round.ts";
-import { openState, type StateOwner, sealState } from "./round-state.ts";
+import { openState, type RoundState, type StateOwner, sealState, type WaitingState } from "./round-state.ts";
 import { UrlWaits, urlQuestions } from "./url-waits.ts";
 
 const MAX_WAITING = 256;
@@ -35,6 +37,8 @@ type Waiting = { readonly call: OpenCall; readonly generation: string | undefine
 /** What a request that bears a state leads to. */
 export type Retry =
   | { readonly error: ModernError }
+  /** Whoever brings it back may not make the call. */
+  | { readonly refusal: GatewayError; readonly callId: string }
   /** Goes on with this call. */
   | { readonly call: OpenCall; readonly answers: ReadonlyMap<string, Payload> }
   /** A new call once these visits are over, if the user wanted them. */
@@ -134,18 +138,20 @@ export class Rounds implements RoundKeeper {
   retry(exchange: ModernExchange, identity: string, sealed: string): Retry {
     const state = openState(this.#front.keys, exchange, sealed, this.#now);
     if (!state) return { error: INVALID_STATE };
-    if (state.d !== digestJson(identity)) return { error: stateRefused("request_mismatch") };
-    const answers = answersOf(exchange.message);
-    if (!answers) return { error: BAD_ANSWERS };
-    if (!("h" in state)) {
-      if (!this.#use(sealed)) return { error: stateRefused("state_used") };
-      if ("u" in state) return { upstream: state.u };
-      // Whoever says nothing about the pages has nothing to wait for: the server will ask again.
-      return { visits: answers.size > 0 ? state.w : [], isDeclined: [...answers.values()].some(isNo) };
-    }
+    if (state.d !== digestJsonOrText(identity)) return { error: stateRefused("request_mismatch") };
+    return "h" in state ? this.#goOn(exchange, state) : this.#beginAnew(exchange, state, sealed);
+  }
+
+  /** Answers that nobody waits for are not even read. */
+  #goOn(exchange: ModernExchange, state: WaitingState): Retry {
     const waiting = this.#waiting.get(state.h);
     if (!waiting && state.m !== this.#front.holder()) return { error: callLost(state.h) };
     if (waiting?.generation !== state.g) return { error: stateRefused("state_used") };
+    const run = waiting.call.run;
+    const refusal = run && this.#front.returnRefusal?.(run.call, exchange.principal);
+    if (refusal) return { refusal, callId: state.h };
+    const answers = answersOf(exchange.message);
+    if (!answers) return { error: BAD_ANSWERS };
     const missing = [...waiting.call.pending].map((ask) => missingFor(ask, exchange.profile));
     const required = missing.filter((one) => one !== undefined);
     if (required.length > 0) return { error: capabilityMissing(joinRequirements(required)) };
@@ -155,6 +161,16 @@ export class Rounds implements RoundKeeper {
     return { call: waiting.call, answers };
   }
 
+  #beginAnew(exchange: ModernExchange, state: Exclude<RoundState, WaitingState>, sealed: string): Retry {
+    if (this.#used.has(sealed)) return { error: stateRefused("state_used") };
+    const answers = answersOf(exchange.message);
+    if (!answers) return { error: BAD_ANSWERS };
+    this.#use(sealed);
+    if ("u" in state) return { upstream: state.u };
+    // Whoever says nothing about the pages has nothing to wait for: the server will ask again.
+    return { visits: answers.size > 0 ? state.w : [], isDeclined: [...answers.values()].some(isNo) };
+  }
+
   /** The call that a state goes on with, and the process it waits in; undefined where that is this one, or none. */
   elsewhere(owner: StateOwner, sealed: string): { readonly call: string; readonly holder: string } | undefined {
     const state = openState(this.#front.keys, owner, sealed, this.#now);
@@ -162,13 +178,11 @@ export class Rounds implements RoundKeeper {
     return state.m === this.#front.holder() ? undefined : { call: state.h, holder: state.m };
   }
 
-  /** False: it was used before. Remembers a bounded number: what was forgotten has mostly expired. */
-  #use(sealed: string): boolean {
-    if (this.#used.has(sealed)) return false;
+  /** Remembers a bounded number: what was forgotten has mostly expired. */
+  #use(sealed: string): void {
     const [oldest] = this.#used;
     if (this.#used.size >= MAX_USED && oldest !== undefined) this.#used.delete(oldest);
     this.#used.add(sealed);
-    return true;
   }
 
   /** Servers that ask for roots outside a call get these; those that asked before are told that there are others. */
@@ -177,7 +191,7 @@ export class Rounds implements RoundKeeper {
       const roots = kind === "roots" ? answers.get(key) : undefined;
       if (!roots || roots.text === this.#roots.get(session)?.text) continue;
       this.#roots.set(session, roots);
-      this.#front.catalog.notify(session.catalog, session, "notifications/roots/list_changed", payload(""));
+      this.#front.catalog.notify(session.catalog, session, ROOTS_CHANGED, payload(""));
     }
   }
 

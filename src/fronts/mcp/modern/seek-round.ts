@@ -9,6 +9,7 @@ import {
 import type { Message } from "../../../wire/jsonrpc/index.ts";
 import type { FrontContext } from "../front-context.ts";
 import { refuse } from "../http/refuse.ts";
+import { tellLost } from "../http/tell-lost.ts";
 import { unavailable } from "../http/unavailable.ts";
 import type { ModernContext } from "./modern-context.ts";
 import { callLost, errorFinal } from "./results.ts";
@@ -37,6 +38,7 @@ export function seekRound({ front, rounds }: ModernContext, asked: RoundRequest)
   handOver(front, asked, found.holder).then(
     (isDone) => {
       if (isDone || response.isOver) return;
+      tellLost(front, asked.request, message);
       const { text, status } = errorFinal(message.id, callLost(found.call));
       response.answer(status, "Content-Type: application/json\r\n", text);
     },

@@ -84,6 +84,16 @@ describe("a call whose client takes tasks", () => {
     expect(run.cancelled).toBeUndefined();
   });
 
+  test("is waited for where nobody could be told of its task, since a rule reads arguments too long to be kept", async () => {
+    await using rig = await rigWith("slow");
+    rig.catalog.tells = (_catalog, _principal, { args }) => args !== undefined;
+    const answer = rig.send(modernCall({ x: "x".repeat(20_000) }, WITH));
+    const run = await rig.nextRun();
+    rig.time.advance(2000);
+    run.write(endWith({ content: [] }));
+    expect((await answer).json().result).toMatchObject({ resultType: "complete" });
+  });
+
   test.each(["told", "own"] as const)(
     "waits as long as it takes where the provider alone makes tasks (%s)",
     async (outlasts) => {
