@@ -1,6 +1,14 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { GatewayError, type Operation, type Principal, type Role } from "../../contract/index.ts";
+import {
+  contentDigest,
+  GatewayError,
+  identityOf,
+  LOCAL,
+  type Operation,
+  type Principal,
+  type Role,
+} from "../../contract/index.ts";
 import { operation, schemaOf } from "../../mechanisms/schemas/index.ts";
 import { type Asking, frontRig } from "./fixtures/exchange.ts";
 
@@ -140,6 +148,15 @@ describe("the admin front", () => {
     expect(heard).toEqual([]);
   });
 
+  test("refuses a body that is another one than its digest is of", async () => {
+    const { status, heard } = rig();
+    const digest = contentDigest('{"name":"ö"}', "utf8");
+    const put = (body: string) => status(URL, { method: "PUT", body, headers: { "content-digest": digest } });
+    expect(await put('{"name":"o"}')).toBe(400);
+    expect(heard).toEqual([]);
+    expect(await put('{"name":"ö"}')).toBe(200);
+  });
+
   test("says what is wrong where", async () => {
     expect(await rig().problem(URL, { method: "PUT", body: '{"name":""}' })).toMatchObject({
       status: 422,
@@ -190,6 +207,15 @@ describe("the admin front", () => {
     expect(await status(other, { principal: somebody("viewer", "third") })).toBe(403);
   });
 
+  test("lets whoever is on this machine look, and only who has shown a token change anything", async () => {
+    const { ask, status } = rig();
+    const change = { method: "PUT", body: '{"name":"x"}' };
+    expect(await status(URL, { principal: LOCAL })).toBe(200);
+    const refused = await ask(URL, { ...change, principal: LOCAL });
+    expect([refused.status, refused.text]).toEqual([403, expect.stringContaining("isthmus operator token")]);
+    expect(await status(URL, { ...change, principal: somebody("operator") })).toBe(200);
+  });
+
   test("keeps pages of other sites out, whatever they ask for", async () => {
     const headers = { origin: "https://elsewhere.example" };
     const { status } = rig();
@@ -228,6 +254,30 @@ describe("the admin front", () => {
     front.close();
     expect(heard).toEqual(["stopped", "stopped"]);
     expect(time.pending).toBe(0);
+  });
+
+  test("has a bound on open streams, of which one caller gets a quarter, and says so", async () => {
+    const { ask, problem, front } = rig();
+    const by = (id: string) => {
+      const identity = { ...identityOf(somebody("viewer")), tenant: "default", user: id };
+      return { principal: { id, identity } };
+    };
+    const open = await Promise.all(Array.from({ length: 64 }, () => ask("/api/events", by("ann"))));
+    expect(open.every(({ status }) => status === 200)).toBe(true);
+    const full = {
+      status: 429,
+      code: "OVERLOADED",
+      detail: expect.stringContaining("Too many streams of events of yours"),
+    };
+    expect(await problem("/api/events", by("ann"))).toMatchObject(full);
+    open[0]?.close();
+    expect((await ask("/api/events", by("ann"))).status).toBe(200);
+    for (const id of ["bob", "carl", "dora"])
+      await Promise.all(Array.from({ length: 64 }, () => ask("/api/events", by(id))));
+    const all = { status: 429, detail: expect.stringContaining("Too many streams of events are open") };
+    expect(await problem("/api/events", by("eve"))).toMatchObject(all);
+    front.drop(({ id }) => id === "bob");
+    expect((await ask("/api/events", by("eve"))).status).toBe(200);
   });
 
   test("describes every operation, and nothing else, for everybody who may ask", async () => {

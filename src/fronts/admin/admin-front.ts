@@ -50,6 +50,8 @@ export interface AdminFront {
 
 /** However large calls may be: nothing here is. */
 const MAX_BODY = 1024 * 1024;
+/** Of whoever is not known: what proves itself is short. */
+const MAX_OPEN_BODY = 16 * 1024;
 const DESCRIPTIONS: ReadonlySet<string> = new Set(["/openapi.json", "/api/openapi.json"]);
 
 export function createAdminFront(options: AdminFrontOptions): AdminFront {
@@ -81,13 +83,13 @@ export function createAdminFront(options: AdminFrontOptions): AdminFront {
     const input = (await readInput(routed, request, text)) as never;
     const context = { principal: request.principal, ...(ifMatch !== undefined && { ifMatch }) };
     const answer = await operation.run(input, context);
-    options.meter.count("isthmus_api_requests_total", String(answer.status ?? 200));
     if (answer.events && request.method !== "HEAD") streams.serve(response, answer.events, request.principal);
     else answerWith(request, response, answer);
+    options.meter.count("isthmus_api_requests_total", String(answer.status ?? 200));
   };
 
   const start = (routed: RoutedOperation, request: HttpRequest, response: HttpResponse) => {
-    const maxBytes = Math.min(options.maxBody(), MAX_BODY);
+    const maxBytes = Math.min(options.maxBody(), routed.operation.role === "anyone" ? MAX_OPEN_BODY : MAX_BODY);
     request.body(maxBytes, {
       onBody: (text) => void run(routed, request, response, text).catch((error) => fail(request, response, error)),
       onTooLarge: () => fail(request, response, new Refusal(413, `The body is larger than ${maxBytes} bytes.`)),

@@ -1,5 +1,13 @@
 /** An answer that goes on as things happen: server-sent events. */
-import { type HttpResponse, type OperationAnswer, type Principal, type Timers, textOf } from "../../contract/index.ts";
+import {
+  GatewayError,
+  type HttpResponse,
+  type OperationAnswer,
+  type Principal,
+  type Timers,
+  textOf,
+} from "../../contract/index.ts";
+import { Shares } from "../../mechanisms/sessions/index.ts";
 
 type Events = NonNullable<OperationAnswer<unknown>["events"]>;
 
@@ -7,13 +15,28 @@ const HEARTBEAT_MS = 15_000;
 /** What may wait for a client that does not read. */
 const MAX_UNSENT = 256;
 
+/** Of all callers together; one that is known by name has a quarter at most. */
+const MAX_STREAMS = 256;
+
 /** Every open one, so that none outlives the front. */
 export function createEventStreams(timers: Timers) {
   const open = new Map<() => void, Principal>();
+  const shares = new Shares(MAX_STREAMS);
   return {
+    /** Throws OVERLOADED where there are too many. */
     serve(response: HttpResponse, events: Events, principal: Principal): void {
-      const end = serveEvents(response, events, timers, () => open.delete(end));
-      if (!response.isOver) open.set(end, principal);
+      if (open.size >= MAX_STREAMS || shares.isSpent(principal)) {
+        const whose = open.size >= MAX_STREAMS ? "are" : "of yours are";
+        throw new GatewayError("OVERLOADED", {
+          message: `Too many streams of events ${whose} open here; end one, and try again.`,
+        });
+      }
+      const end = serveEvents(response, events, timers, () => {
+        if (open.delete(end)) shares.giveBack(principal);
+      });
+      if (response.isOver) return;
+      open.set(end, principal);
+      shares.take(principal);
     },
     /** Ends those of these callers. */
     drop(isMeant: (principal: Principal) => boolean): void {

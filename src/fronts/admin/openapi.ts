@@ -2,6 +2,7 @@
 import type { Operation } from "../../contract/index.ts";
 import { TITLES } from "./http-status.ts";
 import { parameterSchema, shapeOf } from "./operation-shape.ts";
+import { bodyTypes } from "./read-input.ts";
 
 type Json = Record<string, unknown>;
 
@@ -80,13 +81,13 @@ function describeOperation(operation: Operation): Json {
     "x-role": role,
     ...(role === "anyone" && { security: [] }),
     parameters: describeParameters(operation),
-    ...(body && { requestBody: { required: body.isRequired, content: inBothForms(plain(body.schema)) } }),
+    ...(body && { requestBody: { required: body.isRequired, content: inItsForms(operation, plain(body.schema)) } }),
     responses: { ...describeAnswer(operation), ...describeRefusals(method, role, body !== undefined) },
   };
 }
 
-function inBothForms(schema: object): Json {
-  return { "application/json": { schema }, "application/yaml": { schema } };
+function inItsForms(operation: Operation, schema: object): Json {
+  return Object.fromEntries(bodyTypes(operation).map((type) => [type, { schema }]));
 }
 
 function describeRole(role: Operation["role"]): string {

@@ -1,6 +1,7 @@
 /** From a request to the input of an operation. What two readers could understand differently is refused. */
 import {
   checkUtf8,
+  contentDigest,
   type HttpRequest,
   JsonFault,
   type Operation,
@@ -15,12 +16,23 @@ import type { RoutedOperation } from "./route-table.ts";
 const YAML_TYPE = /^(?:application|text)\/(?:x-)?yaml\s*(?:;|$)/i;
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
 
+const JSON_ONLY = ["application/json"] as const;
+const YAML = "application/yaml";
+
+/** To read YAML takes much longer than JSON: nobody has it done who is not known. */
+export function bodyTypes({ role }: Pick<Operation, "role">): readonly string[] {
+  return role === "anyone" ? JSON_ONLY : [...JSON_ONLY, YAML];
+}
+
 /** `text`: the body, with one character per byte. Throws Refusal. */
 export async function readInput(
   { operation, parameters }: RoutedOperation,
   request: HttpRequest,
   text: string,
 ): Promise<unknown> {
+  const digest = request.headers["content-digest"];
+  if (digest !== undefined && digest !== contentDigest(text, "latin1"))
+    throw new Refusal(400, "The body is not the one that `Content-Digest` is of, as one SHA-256.");
   const named = { ...readQuery(request.url), ...parameters };
   // No store can keep it, and no name has it.
   if (Object.values(named).some((value) => value.includes("\0")))
@@ -57,10 +69,10 @@ async function readBody(
   }
   if (!body) throw new Refusal(400, "The operation takes no body.");
   const type = headers["content-type"] ?? "";
-  if (YAML_TYPE.test(type)) return { body: await readYaml(decoded(text)) };
+  const types = bodyTypes(operation);
+  if (YAML_TYPE.test(type) && types.includes(YAML)) return { body: await readYaml(decoded(text)) };
   if (JSON_TYPE.test(type)) return { body: parseBody(text) };
-  const lines = "Accept: application/json, application/yaml\r\n";
-  throw new Refusal(415, "Send the body as application/json or application/yaml.", { lines });
+  throw new Refusal(415, `Send the body as ${types.join(" or ")}.`, { lines: `Accept: ${types.join(", ")}\r\n` });
 }
 
 function decoded(text: string): string {

@@ -47,6 +47,7 @@ export class RouteTable {
       ?.find(({ segments }) => segments.every((one, at) => fits(one, written[at] ?? "")));
     if (!route) return undefined;
     const operation = route.operations.get(method === "HEAD" ? "GET" : method);
+    if (operation?.isOffered?.() === false) return undefined;
     if (!operation) return { allow: allowed(route) };
     const parameters = readParameters(operation, written);
     return parameters && { operation, parameters };

@@ -23,7 +23,7 @@ describe("the page of an approval", () => {
       "&quot;big&quot;:12345678901234567890",
       "&lt;/pre&gt;&lt;script&gt;alert(1)&lt;/script&gt;\\u{202e}",
       "&lt;i&gt;ada&lt;/i&gt; of default",
-      "irreversible_mutable",
+      "the tool says that what it does cannot be taken back",
       "a proof, signed with a key",
       "1970-01-01T00:05:0",
       approval.digest,
@@ -43,7 +43,7 @@ describe("the page of an approval", () => {
       "frame-ancestors 'none'",
       "default-src 'none'",
       "form-action 'self'",
-      "Referrer-Policy: no-referrer",
+      "Referrer-Policy: same-origin",
     ])
       expect(lines).toContain(line);
     expect(lines).toMatch(/isthmus_approval=[\w-]{32}; Path=\/approvals; Max-Age=3600; HttpOnly; SameSite=Lax; Secure/);
@@ -117,9 +117,19 @@ describe("an operator whom the gateway knows", () => {
   });
 
   test("may deny what they asked for themselves", async () => {
+    const approval = await rig.request("{}");
+    const self = person("agent", { role: "operator" });
+    const page = await rig.open(approval, { principal: self });
+    expect((await word(approval, page, self, "deny")).body).toContain("Denied");
+  });
+
+  test("is not whoever is on this machine: all agents there are, who would deny each other's calls", async () => {
     const approval = await rig.request("{}", { principal: LOCAL });
     const page = await rig.open(approval, { principal: LOCAL });
-    expect((await word(approval, page, LOCAL, "deny")).body).toContain("Denied");
+    expect(page.body).not.toContain("Decide as yourself");
+    const answer = await word(approval, page, LOCAL, "deny");
+    expect(answer).toMatchObject({ status: 403, body: expect.stringContaining("not proved") });
+    expect(await rig.rows.get(approval.id)).toMatchObject({ state: "waiting" });
   });
 });
 

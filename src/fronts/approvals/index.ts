@@ -1,1 +1,2 @@
 export { type ApprovalsFront, createApprovalsFront } from "./approvals-front.ts";
+export { SignIn } from "./sign-in.ts";

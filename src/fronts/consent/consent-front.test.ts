@@ -60,6 +60,12 @@ async function ask(asked: HttpRequest): Promise<Answer> {
 const cookieIn = ({ lines }: Answer) => /Set-Cookie: ([^;]+)/.exec(lines)?.[1] ?? "";
 const fieldIn = ({ body }: Answer, name: string) => new RegExp(`name="${name}" value="([^"]*)"`).exec(body)?.[1] ?? "";
 
+/** The form of a page, as its browser sends it. */
+function send(page: Answer, headers = { cookie: cookieIn(page) }): Promise<Answer> {
+  const fields = Object.fromEntries(["ticket", "place", "check"].map((name) => [name, fieldIn(page, name)]));
+  return ask(request("POST", link.replace(/\?.*/, ""), headers, new URLSearchParams(fields).toString()));
+}
+
 describe("createConsentFront", () => {
   test("shows a page that nothing can be hidden in, and nobody can frame", async () => {
     const page = await ask(request("GET", link));
@@ -85,11 +91,25 @@ describe("createConsentFront", () => {
 
   test("goes on to the issuer with the form of its own page, in the same browser", async () => {
     const page = await ask(request("GET", link));
-    const form = new URLSearchParams({ ticket: fieldIn(page, "ticket"), check: fieldIn(page, "check") }).toString();
-    const path = link.replace(/\?.*/, "");
-    const sent = await ask(request("POST", path, { cookie: `other=1; ${cookieIn(page)}` }, form));
+    const sent = await send(page, { cookie: `other=1; ${cookieIn(page)}` });
     expect(sent.status).toBe(303);
     expect(sent.lines).toMatch(/^Location: https:\/\/issuer\.example\/authorize\?/);
+  });
+
+  test("names where one signs in, and is shown again when the server has named another place meanwhile", async () => {
+    rig.create({ issuer: "https://issuer.example" });
+    const page = await ask(request("GET", link));
+    expect(page.body).toContain("You will sign in at <b>issuer.example</b>");
+    const metadata = rig.issuer.documents["https://issuer.example/.well-known/oauth-authorization-server"] ?? {};
+    Object.assign(metadata, { authorization_endpoint: "https://login.example/authorize" });
+    const again = await send(page);
+    expect(again).toMatchObject({ status: 200, body: expect.stringContaining("sign in at <b>login.example</b>") });
+    expect((await send({ ...again, lines: page.lines })).lines).toMatch(/^Location: https:\/\/login\.example\//);
+  });
+
+  test("is not shown where the issuer cannot be asked, and says why", async () => {
+    rig.issuer.statuses["https://issuer.example/.well-known/oauth-authorization-server"] = 503;
+    expect(await ask(request("GET", link))).toMatchObject({ status: 400, body: expect.stringContaining("HTTP 503") });
   });
 
   test.each([
@@ -98,9 +118,19 @@ describe("createConsentFront", () => {
     ["no check", (form: string, cookie: string) => [cookie, form.replace(/&check=.*/, "")]],
   ])("takes no form with %s", async (_what, change) => {
     const page = await ask(request("GET", link));
+    rig.issuer.asked.length = 0;
     const form = `ticket=${fieldIn(page, "ticket")}&check=${fieldIn(page, "check")}`;
     const [cookie = "", body = ""] = change(form, cookieIn(page));
     expect((await ask(request("POST", link.replace(/\?.*/, ""), { cookie }, body))).status).toBe(403);
+    expect(rig.issuer.asked).toEqual([]);
+  });
+
+  test.each(["cross-site", "same-site", "none"])("takes no form that its browser calls %s", async (site) => {
+    const page = await ask(request("GET", link));
+    rig.issuer.asked.length = 0;
+    const form = `ticket=${fieldIn(page, "ticket")}&check=${fieldIn(page, "check")}`;
+    const headers = { cookie: cookieIn(page), "sec-fetch-site": site };
+    expect((await ask(request("POST", link.replace(/\?.*/, ""), headers, form))).status).toBe(403);
     expect(rig.issuer.asked).toEqual([]);
   });
 

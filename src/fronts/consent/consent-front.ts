@@ -24,6 +24,7 @@ import {
   escapeVisibly,
   formCheck,
   isAskedAt,
+  isFromElsewhere,
   newBrowser,
   PAGE_LINES,
   page,
@@ -39,6 +40,9 @@ export type ConsentFrontOptions = {
 };
 
 export type ConsentFront = (request: HttpRequest, response: HttpResponse) => void;
+
+/** What the page is about. */
+type Shown = { readonly visit: Visit; readonly ticket: string; readonly place: string };
 
 const COOKIE: BrowserCookie = { name: "isthmus_consent", path: "/oauth", seconds: 600 };
 const MAX_FORM = 16 * 1024;
@@ -68,14 +72,17 @@ export function createConsentFront({ desk, log, gate, refused }: ConsentFrontOpt
     refuse(response, 500, "The gateway failed; its log says why.");
   }
 
-  /** Says for whom it is: nobody shall let others use a server in their name. */
-  function showStart(request: HttpRequest, response: HttpResponse, visit: Visit, ticket: string): void {
+  /** Says for whom it is, and where they sign in: nobody shall let others use a server in their name. */
+  function showStart(request: HttpRequest, response: HttpResponse, { visit, ticket, place }: Shown): void {
     const browser = browserIn(request, COOKIE) ?? newBrowser();
     const { server, holder } = visit.ticket;
     const body =
       `<p>The gateway will use <b>${escapeVisibly(server)}</b> on behalf of</p>${describe(holder)}` +
-      "<p>Go on only if that is you, and if it was you who asked for this page.</p>" +
+      `<p>You will sign in at <b>${escapeVisibly(place)}</b>.</p>` +
+      "<p>Go on only if that is you, if it was you who asked for this page, and if you know that place. " +
+      "If your browser ends up at another one, do not sign in there.</p>" +
       `<form method="post"><input type="hidden" name="ticket" value="${escapeHtml(ticket)}">` +
+      `<input type="hidden" name="place" value="${escapeHtml(place)}">` +
       `<input type="hidden" name="check" value="${formCheck(browser)}"><button>Continue</button></form>`;
     answer(response, 200, `Allow ${server}`, body, cookieLine(browser, desk.callbackUrl, COOKIE));
   }
@@ -83,12 +90,17 @@ export function createConsentFront({ desk, log, gate, refused }: ConsentFrontOpt
   function start(request: HttpRequest, response: HttpResponse, server: string, form: URLSearchParams): void {
     const browser = browserIn(request, COOKIE);
     const ticket = form.get("ticket") ?? "";
-    if (browser === undefined || form.get("check") !== formCheck(browser))
+    if (browser === undefined || isFromElsewhere(request) || form.get("check") !== formCheck(browser))
       return turnAway(request, response, "This page was not opened in this browser. Open the link again.");
     const visit = desk.visit(server, ticket === "" ? undefined : ticket);
     if (!visit) return turnAway(request, response, EXPIRED);
     desk.begin(visit, browser).then(
-      (url) => response.answer(303, `${headerLine("Location", url)}Cache-Control: no-store\r\n`, ""),
+      (url) => {
+        const place = new URL(url).host;
+        // The server has named another one meanwhile.
+        if (place !== form.get("place")) return showStart(request, response, { visit, ticket, place });
+        response.answer(303, `${headerLine("Location", url)}Cache-Control: no-store\r\n`, "");
+      },
       (error) => fail(response, error),
     );
   }
@@ -115,7 +127,10 @@ export function createConsentFront({ desk, log, gate, refused }: ConsentFrontOpt
     const ticket = query.get("ticket") ?? undefined;
     const visit = desk.visit(server, ticket);
     if (!visit) return turnAway(request, response, EXPIRED);
-    showStart(request, response, visit, ticket ?? "");
+    desk.placeOf(visit).then(
+      (place) => showStart(request, response, { visit, ticket: ticket ?? "", place }),
+      (error) => fail(response, error),
+    );
   }
 
   return function handle(request, response) {
