@@ -91,6 +91,37 @@ describe("spawnChild", () => {
     expect(pieces.join("")).toHaveLength(2000 * 13 + 5);
   });
 
+  test("shows of standard error neither a secret that it was given nor the password of the proxy", async () => {
+    const pieces: string[] = [];
+    const script =
+      'printf "key $KEY\\n" >&2; printf %s "$KEY" | cut -c1-6 >&2; printf %s "$KEY" | cut -c7- >&2; ' +
+      'printf %s "$KEY" | base64 >&2; echo "via $https_proxy" >&2; printf "half ${KEY%9876}" >&2; exit 1';
+    const { child, exit } = start(script, {
+      env: { KEY: "planted-5f1c9876", https_proxy: "http://ann:planted-proxy@host:1" },
+      secrets: ["planted-5f1c9876"],
+      onStderr: (text) => pieces.push(text),
+    });
+    await exit;
+    const shown = "key [secret]\n[secret]\n\n[secret]\nvia http://ann:[secret]@host:1\nhalf [secret]";
+    expect(child.stderrTail()).toBe(shown);
+    expect(pieces.join("")).toBe(shown);
+  });
+
+  test("tells all of standard error before the exit, also what might have been the beginning of a secret", async () => {
+    // Which of its pipes closes last is a matter of chance: ten have the chance.
+    const heard = Array.from({ length: 10 }, () => {
+      const pieces: string[] = [];
+      const { promise, resolve } = Promise.withResolvers<string>();
+      start("exec >&-; echo 'TICKETS_URL is not set' >&2; exit 1", {
+        secrets: ["t0p-secret"],
+        onStderr: (text) => pieces.push(text),
+        onExit: () => resolve(pieces.join("")),
+      });
+      return promise;
+    });
+    expect(new Set(await Promise.all(heard))).toEqual(new Set(["TICKETS_URL is not set\n"]));
+  });
+
   test("reads a line of 50 MB", { timeout: 20_000 }, async () => {
     const bytes = 50 * 1024 * 1024;
     const { lines, exit } = start(`head -c ${bytes} /dev/zero | tr '\\0' x; echo`, { maxLineBytes: bytes });

@@ -5,10 +5,13 @@
 
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { spawn } from "node:child_process";
+import type { GatheredBytes } from "../../../contract/index.ts";
 import { childEnvironment } from "./child-environment.ts";
 import { endChild } from "./end-child.ts";
 import { createLineSplitter } from "./line-splitter.ts";
 import { createLineWriter } from "./line-writer.ts";
+import { redactedText } from "./redacted-text.ts";
+import { passwordIn, spellingsOf } from "./secret-spellings.ts";
 import { describeSpawnError } from "./spawn-error.ts";
 import type { Watchdog } from "./watchdog.ts";
 
@@ -22,19 +25,25 @@ export type ChildExit = {
 export type ChildOptions = {
   command: string;
   args: readonly string[];
-  /** Added to the few variables inherited from `parentEnv`. */
+  /** Added to what is inherited from `parentEnv`, and instead of it. */
   env: Readonly<Record<string, string>>;
   parentEnv: Readonly<Record<string, string | undefined>>;
+  /** What of all that it is given is not to be seen in what it writes to standard error. */
+  secrets?: readonly string[];
   cwd?: string;
   watchdog: Watchdog;
   /** A longer line ends the child. */
   maxLineBytes: number;
+  /** Counts what is here of a line that is not whole. */
+  gathered?: GatheredBytes;
+  /** A line for which there was no memory has ended: its beginning and its end. */
+  onDropped?(head: string, tail: string): void;
   /** How long the child has between the steps of `kill`. Default 2 s. */
   graceMs?: number;
   onLine(line: string): void;
   /** The pipe took what made `write` return false. */
   onDrain?(): void;
-  /** Decoded as UTF-8, in pieces as they come. */
+  /** Decoded as UTF-8, in pieces as they come, without the secrets. */
   onStderr?(text: string): void;
   /** Once, after the last line, and never before `spawnChild` has returned. */
   onExit(exit: ChildExit): void;
@@ -59,7 +68,7 @@ export interface Child {
   resume(): void;
   /** Closes standard input, then SIGTERM, then SIGKILL to the group. Resolves when all of it is gone. Safe to call twice. */
   kill(): Promise<void>;
-  /** The last 8 KiB of its standard error. */
+  /** The last 8 KiB of its standard error, without the secrets. */
   stderrTail(): string;
 }
 
@@ -69,12 +78,13 @@ const DRAIN_MS = 500;
 export function spawnChild(options: ChildOptions): Child {
   const { command, watchdog, graceMs = 2000 } = options;
   let started: ChildProcessWithoutNullStreams;
+  const env = childEnvironment(options.parentEnv, options.env);
   const mark = watchdog.announce();
   try {
     started = spawn(command, [...options.args], {
       stdio: "pipe",
       detached: true, // a group of its own, which `kill` and the watchdog can signal as a whole
-      env: { ...childEnvironment(options.parentEnv, options.env), ...mark },
+      env: { ...env, ...mark },
       ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
     });
   } catch (cause) {
@@ -103,6 +113,8 @@ export function spawnChild(options: ChildOptions): Child {
 
   const writer = createLineWriter(stdin, () => options.onDrain?.());
   const splitter = createLineSplitter(options);
+  // What is inherited may hold the password of a proxy.
+  const said = redactedText(spellingsOf([...(options.secrets ?? []), ...Object.values(env).flatMap(passwordIn)]));
 
   function kill(): Promise<void> {
     ending ??=
@@ -119,7 +131,10 @@ export function spawnChild(options: ChildOptions): Child {
   function report(): void {
     if (isReported) return;
     isReported = true;
+    options.gathered?.clear();
     clearTimeout(drainTimer);
+    // Here, and not when it closes: whoever hears of the exit has heard everything before.
+    if (said.rest !== "") options.onStderr?.(said.rest);
     const error = exit?.error ?? reason;
     options.onExit({
       code: exit?.code ?? null,
@@ -148,10 +163,13 @@ export function spawnChild(options: ChildOptions): Child {
       killBecause(error instanceof Error ? error : new Error(String(error)));
     }
   });
-  stderr.setEncoding("utf8").on("data", (text: string) => {
+  function onStderr(text: string): void {
+    if (text === "") return;
     tail = (tail + text).slice(-STDERR_TAIL);
     options.onStderr?.(text);
-  });
+  }
+  stderr.setEncoding("utf8");
+  stderr.on("data", (text: string) => onStderr(said.push(text)));
   child.on("error", (cause) => {
     if (pid !== undefined) return; // a signal could not be sent; the exit is reported by itself
     exit = { code: null, signal: null, error: describeSpawnError(options, cause) };
@@ -176,7 +194,7 @@ export function spawnChild(options: ChildOptions): Child {
     pause: () => void stdout.pause(),
     resume: () => void stdout.resume(),
     kill,
-    stderrTail: () => tail,
+    stderrTail: () => (tail + said.rest).slice(-STDERR_TAIL),
   };
 }
 

@@ -1,13 +1,13 @@
-import { execFileSync, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, test, vi } from "vitest";
+import { commandLineOf, listProcesses } from "../../../../tests/kit/process-table.ts";
 import { createWatchdog } from "./watchdog.ts";
 
 /** Processes of a group that really run; zombies do not count, who collects them depends on the machine. */
 function membersOf(pgid: number): number {
-  const lines = execFileSync("ps", ["-A", "-o", "pgid=,stat="], { encoding: "utf8" }).split("\n");
-  return lines.filter((line) => new RegExp(`^\\s*${pgid}\\s+[^Z]`).test(line)).length;
+  return listProcesses().filter(({ group, isZombie }) => group === pgid && !isZombie).length;
 }
 
 const cleanups: (() => void)[] = [];
@@ -85,9 +85,7 @@ describe("createWatchdog", () => {
     const group = sleeper();
     watchdog.watch(group);
     const pid = watchdog.pid as number;
-    await vi.waitFor(() =>
-      expect(execFileSync("ps", ["-o", "args=", "-p", String(pid)], { encoding: "utf8" })).toContain("trap"),
-    );
+    await vi.waitFor(() => expect(commandLineOf(pid)).toContain("trap"));
     await new Promise((resolve) => setTimeout(resolve, 50)); // the shell needs a moment to set its traps
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const) process.kill(pid, signal);
     watchdog.close();
