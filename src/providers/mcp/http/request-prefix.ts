@@ -1,17 +1,5 @@
-import { headerLine } from "../../../contract/index.ts";
+import { headerLine, isFramingHeader } from "../../../contract/index.ts";
 import type { HttpSend } from "./http-exchange.ts";
-
-// Framing belongs to the client: a second opinion on it is request smuggling.
-const RESERVED = new Set([
-  "connection",
-  "content-length",
-  "expect",
-  "keep-alive",
-  "te",
-  "trailer",
-  "transfer-encoding",
-  "upgrade",
-]);
 
 const DEFAULTS: Record<HttpSend["method"], readonly (readonly [string, string])[]> = {
   POST: [
@@ -32,8 +20,7 @@ export function buildPrefixes(url: URL, headers: Readonly<Record<string, string>
   const names = new Set<string>();
   let configured = "";
   for (const [name, value] of Object.entries(headers)) {
-    if (RESERVED.has(name.toLowerCase()))
-      throw new Error(`header ${name} is set by the gateway and cannot be configured`);
+    if (isFramingHeader(name)) throw new Error(`header ${name} is set by the gateway and cannot be configured`);
     names.add(name.toLowerCase());
     configured += headerLine(name, value);
   }

@@ -21,6 +21,21 @@ describe("parseHead", () => {
     expect(() => parse("HTTP/1.1 200 OK", "Transfer-Encoding: \xa0chunked")).toThrow(/transfer encoding/);
   });
 
+  test.each([
+    ["a content type", "Content-Type"],
+    ["a connection", "Connection"],
+    ["a header that is asked for", "X"],
+  ])("reads blanks inside %s once", (_, name) => {
+    const value = `a${" \t".repeat(150_000)}b`;
+    expect(parse("HTTP/1.1 200 OK", `${name}: ${value}\t `).head.header(name)).toBe(value);
+  });
+
+  test("reads blanks between lengths once", () => {
+    const blanks = " \t".repeat(150_000);
+    expect(parse("HTTP/1.1 200 OK", `Content-Length: 5${blanks},${blanks}5`).framing).toBe(5);
+    expect(() => parse("HTTP/1.1 200 OK", `Content-Length: 5${blanks}5`)).toThrow(/not a number/);
+  });
+
   test("joins headers of one name", () => {
     const { head } = parse("HTTP/1.1 401 No", "WWW-Authenticate: A", "X: y", "www-authenticate: B");
     expect(head.header("www-authenticate")).toBe("A, B");

@@ -71,9 +71,12 @@ export function isFieldSection(text: string): boolean {
   return FIELD_LINES.test(text);
 }
 
-/** Blanks and tabs only: `trim` also takes byte A0, and "\xa0chunked" is not "chunked". */
+/**
+ * Blanks and tabs only: `trim` also takes byte A0, and "\xa0chunked" is not "chunked". The end of a run of blanks is looked for
+ * from its first one alone: from each of them, a head of blanks would take seconds.
+ */
 function trimBlanks(text: string): string {
-  return text.replace(/^[ \t]+|[ \t]+$/g, "");
+  return text.replace(/^[ \t]+|(?<![ \t])[ \t]+$/g, "");
 }
 
 class HeadFields implements ResponseHead {
@@ -118,7 +121,7 @@ function framingOf(head: ResponseHead, isOld: boolean): BodyFraming {
     return "chunked";
   }
   if (length === undefined) return "close";
-  const [first = "", ...others] = length.split(/\s*,\s*/);
+  const [first = "", ...others] = length.split(",").map(trimBlanks);
   if (!LENGTH.test(first)) throw new Error("the response length is not a number");
   if (others.some((other) => other !== first)) throw new Error("the response has several different lengths");
   return Number(first);

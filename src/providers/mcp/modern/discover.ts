@@ -1,8 +1,9 @@
 /** Asks a server whether it speaks 2026-07-28. The only place that reads a verdict out of an answer. */
-import { decodeString, membersAt, payload } from "../../../contract/index.ts";
+import { membersAt, payload, unambiguousAt } from "../../../contract/index.ts";
 import type { Message } from "../../../wire/jsonrpc/index.ts";
-import { revision20260728 } from "../../../wire/mcp/2026-07-28/index.ts";
-import type { Agreement } from "../handshake.ts";
+import { revision20260728, SERVER_INFO } from "../../../wire/mcp/2026-07-28/index.ts";
+import type { Declarations } from "../declarations.ts";
+import { type Agreement, isGateway } from "../handshake.ts";
 import { failureOf } from "../mcp-errors.ts";
 import { type UpstreamFailure, UpstreamFault } from "../transport.ts";
 import type { UpstreamSession } from "../upstream-session.ts";
@@ -24,7 +25,7 @@ export async function discover(session: UpstreamSession, timeoutMs: number): Pro
     first && codeOf(first) === UNSUPPORTED_VERSION && listsOurs(first) ? await ask(session, timeoutMs) : first;
   if (!answer) return undefined;
   const code = codeOf(answer);
-  if (code === undefined) return readDiscovery(answer);
+  if (code === undefined) return readDiscovery(answer, session.context.declarations);
   if (MODERN_ERRORS.includes(code) || (code === UNSUPPORTED_VERSION && listsOurs(answer)))
     throw new UpstreamFault({ kind: "invalid", message: `The server refused to be discovered (code ${code}).` });
   return undefined;
@@ -58,15 +59,12 @@ function lists(versions: string | undefined): boolean {
   return Array.isArray(value) && value.includes(revision20260728.version);
 }
 
-function readDiscovery({ members }: Message): Agreement | undefined {
+function readDiscovery({ members }: Message, declarations: Declarations): Agreement | undefined {
   if (!lists(members?.textOf("supportedVersions"))) return undefined;
-  const capabilities = members?.textOf("capabilities") ?? "{}";
-  if (!membersAt(capabilities, 0))
-    throw new UpstreamFault({ kind: "invalid", message: "The server declared no capabilities." });
-  const instructions = decodeString(members?.textOf("instructions"));
+  const declared = declarations.read(members);
   return {
     version: revision20260728.version,
-    capabilities: payload(capabilities),
-    ...(instructions === undefined ? {} : { instructions }),
+    ...declared,
+    isGateway: isGateway(unambiguousAt(payload(members?.textOf("_meta") ?? "{}"), [SERVER_INFO])),
   };
 }

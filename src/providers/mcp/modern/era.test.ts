@@ -10,8 +10,8 @@ const methodsOf = (server: HttpFixture) =>
 const nobody = (exchange: Exchange, status: number, code = -32000) =>
   exchange.json({ jsonrpc: "2.0", id: null, error: { code, message: "Bad Request: Server not initialized" } }, status);
 
-/** The time a silent process is given, and all other pauses, a twentieth as long. */
-const quick: Timers = { after: (ms, fire) => nodeTimers.after(ms / 20, fire) };
+/** The time a silent process is given, and all other pauses, a fifth as long: a second is enough to start on a busy machine. */
+const quick: Timers = { after: (ms, fire) => nodeTimers.after(ms / 5, fire) };
 
 const textOf = (out: FakeOut) => JSON.parse((out.result as { content: [{ text: string }] }).content[0].text);
 
@@ -118,16 +118,16 @@ describe("the era of a server over HTTP", () => {
       "tools/call": (exchange) => void slow.promise.then(() => exchange.result({ content: [], old: true })),
     });
     await using setup = await openProvider(
-      { url: server.url, idle: 400_000 },
-      { clock, timers: { after: (ms, fire) => nodeTimers.after(ms / 100, fire) } },
+      { url: server.url, idle: 80_000 },
+      { clock, timers: { after: (ms, fire) => nodeTimers.after(ms / 20, fire) } },
     );
     const out = new FakeOut();
     const running = setup.provider.run(toolCall("echo", {}, { deadline: Number.POSITIVE_INFINITY }), out);
     await expect.poll(() => server.count("tools/call")).toBe(1);
     Object.assign(server.on, modern.on);
     days = 1;
-    await expect.poll(() => server.count("server/discover"), { timeout: 5000 }).toBeGreaterThanOrEqual(3);
-    await expect.poll(() => server.count("subscriptions/listen"), { timeout: 5000 }).toBe(1);
+    await expect.poll(() => server.count("server/discover"), { timeout: 20_000 }).toBeGreaterThanOrEqual(3);
+    await expect.poll(() => server.count("subscriptions/listen"), { timeout: 20_000 }).toBe(1);
     slow.resolve();
     await running;
     expect(out.result).toMatchObject({ old: true });
@@ -211,7 +211,7 @@ describe("the era of a server over stdio", () => {
   });
 
   test("is the new one for a process that takes long to start", async () => {
-    const { methods, starts } = await seenBy(modernStdioConfig({ era: "slow", delayMs: 500 }), quick);
+    const { methods, starts } = await seenBy(modernStdioConfig({ era: "slow", delayMs: 1_500 }), quick);
     expect(methods.slice(0, 2)).toEqual(["server/discover", "initialize"]);
     expect(methods).not.toContain("notifications/initialized");
     expect(starts).toBe(1);

@@ -20,6 +20,11 @@ const SCHEMA = {
   },
 };
 
+const annotated = (count: number) => ({
+  type: "object",
+  properties: Object.fromEntries(Array.from({ length: count }, (_, at) => [`p${at}`, property("string", `P${at}`)])),
+});
+
 const listing = (tools: object[]) => ({
   "tools/list": (exchange: { result(result: object): void }) => exchange.result(complete({ tools })),
 });
@@ -102,6 +107,8 @@ describe("headers towards a server of 2026-07-28", () => {
         { name: "space", inputSchema: bad(property("string", "a b")) },
         { name: "type", inputSchema: bad(property("number", "A")) },
         { name: "empty", inputSchema: bad(property("string", "")) },
+        { name: "most", inputSchema: annotated(64) },
+        { name: "many", inputSchema: annotated(65) },
         {
           name: "twice",
           inputSchema: { type: "object", properties: { a: property("string", "A"), b: property("string", "a") } },
@@ -109,7 +116,7 @@ describe("headers towards a server of 2026-07-28", () => {
       ]),
     );
     await using setup = await openProvider({ url: server.url });
-    expect(setup.host.names("tool")).toEqual(["good"]);
+    expect(setup.host.names("tool")).toEqual(["good", "most"]);
   });
 
   test("are made anew, once, when the server says that they do not fit", async () => {

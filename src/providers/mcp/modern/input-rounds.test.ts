@@ -178,6 +178,23 @@ describe("a server of 2026-07-28 that wants input", () => {
     );
   });
 
+  test.each([
+    [64, { type: "end" }],
+    [65, { code: "PROVIDER_FAILED", message: expect.stringContaining("64 questions") }],
+    [15_000, { code: "PROVIDER_FAILED", message: expect.stringContaining("64 questions") }],
+    [40_000, { code: "PROVIDER_FAILED", message: expect.stringContaining("64 questions") }],
+  ])("asks at most 64 questions in one round: %i", async (count, end) => {
+    const many = Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, FORM]));
+    await withServer(
+      (exchange) => (inputOf(exchange).inputResponses ? finish(exchange) : wants(exchange, many)),
+      async (_, provider) => {
+        const { out, asked, done } = runAnswering(provider, { "elicitation/create": { action: "accept" } });
+        expect((await failing(done)) ?? out.ends[0]).toMatchObject(end);
+        expect(asked).toHaveLength(count > 64 ? 0 : count);
+      },
+    );
+  });
+
   test("is not called again when the client refuses", async () => {
     await withServer(
       (exchange) => wants(exchange, { q: SAMPLE }),
@@ -361,9 +378,8 @@ describe("a server of 2026-07-28 that wants input", () => {
     await done;
     expect(out.result).toEqual({ content: [{ type: "text", text: '{"name":{"action":"accept","content":{"a":1}}}' }] });
     const call = toolCall("never", {}, { session });
-    const running = failing(setup.provider.run(call, new FakeOut()));
+    void failing(setup.provider.run(call, new FakeOut()));
     setup.provider.reply(call.id, { type: "cancel", reason: "user" });
-    await running;
     const seen = new FakeOut();
     await setup.provider.run(toolCall("seen", {}, { session }), seen);
     const messages = JSON.parse((seen.result as { content: [{ text: string }] }).content[0].text).seen as {

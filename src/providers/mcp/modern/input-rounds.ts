@@ -7,6 +7,7 @@ import {
   type Ask,
   GatewayError,
   jsonText,
+  MAX_OPEN_ASKS,
   type Payload,
   payload,
   type Timer,
@@ -14,7 +15,7 @@ import {
 import type { Message } from "../../../wire/jsonrpc/index.ts";
 import type { RunningCall } from "../running-call.ts";
 import type { UpstreamSession } from "../upstream-session.ts";
-import { missingCapability, type Question, readQuestions } from "./questions.ts";
+import { missingCapability, NO_QUESTIONS, type Question, readQuestions } from "./questions.ts";
 import { UrlQuestions } from "./url-questions.ts";
 
 const MAX_ROUNDS = 10;
@@ -46,10 +47,10 @@ export class InputRounds {
 
   /** The server answered `input_required`. Throws JsonFault. */
   begin({ members }: Message, session: UpstreamSession): void {
-    const questions = readQuestions(members);
+    const questions = readQuestions(members, MAX_OPEN_ASKS);
     const state = members?.textOf("requestState");
-    if (!questions || (questions.length === 0 && state === undefined))
-      return this.#fail("The server wants input and does not say which.");
+    if (typeof questions === "string") return this.#fail(questions);
+    if (questions.length === 0 && state === undefined) return this.#fail(NO_QUESTIONS);
     this.#answers = new Map();
     this.#state = state;
     const asked = questions.filter((question) => !this.#answerAgain(question));

@@ -64,8 +64,9 @@ export class ListenRequest implements RequestSink {
     this.#resolve();
   }
 
-  onFailure({ isTurnedAway = false }: UpstreamFailure): void {
+  onFailure({ kind, isTurnedAway = false }: UpstreamFailure): void {
     this.close(isTurnedAway ? "refused" : "over");
+    if (kind === "unreachable") this.#session.onUnheard();
   }
 
   /** Stops listening. Where requests have no streams, the server must be told by whoever calls this. */

@@ -206,19 +206,36 @@ describe("listening to a server of 2026-07-28", () => {
 
   test("works on a pipe, where the request is ended by a notification", async () => {
     await using setup = await openProvider(modernStdioConfig());
-    const before = setup.host.offerCount;
+    const seen = async () => {
+      const out = new FakeOut();
+      await setup.provider.run(toolCall("seen"), out);
+      return JSON.parse((out.result as { content: [{ text: string }] }).content[0].text).seen as { method: string }[];
+    };
+    const offers = setup.host.offerCount;
     await setup.provider.run(toolCall("change"), new FakeOut());
-    await expect.poll(() => setup.host.offerCount).toBe(before + 1);
+    const lists = async () => (await seen()).filter(({ method }) => method === "tools/list").length;
+    await expect.poll(lists).toBe(2);
+    expect(setup.host.offerCount).toBe(offers); // it is the same list
     await subscribe(setup.provider, "a", "test://1");
-    const seen = new FakeOut();
-    await setup.provider.run(toolCall("seen"), seen);
-    const messages = JSON.parse((seen.result as { content: [{ text: string }] }).content[0].text).seen as {
-      method: string;
-    }[];
+    const messages = await seen();
     expect(messages.map(({ method }) => method).filter((method) => /listen|cancelled/.test(method))).toEqual([
       "subscriptions/listen",
       "subscriptions/listen",
       "notifications/cancelled",
     ]);
+  });
+
+  test("asks for very many resources that are wanted at once in few requests, for each names all of them", async () => {
+    await using setup = await openProvider(modernStdioConfig());
+    const uris = Array.from({ length: 100 }, (_, at) => `test://${at}`);
+    await Promise.all(uris.map((uri) => subscribe(setup.provider, "a", uri)));
+    const out = new FakeOut();
+    await setup.provider.run(toolCall("seen"), out);
+    const { seen } = JSON.parse((out.result as { content: [{ text: string }] }).content[0].text);
+    const filters = (seen as { method: string; params: { notifications?: { resourceSubscriptions?: string[] } } }[])
+      .filter(({ method }) => method === "subscriptions/listen")
+      .map(({ params }) => params.notifications?.resourceSubscriptions ?? []);
+    expect(filters.at(-1)?.toSorted()).toEqual(uris.toSorted());
+    expect(filters.length).toBeLessThanOrEqual(4);
   });
 });

@@ -21,6 +21,8 @@ export class Listening {
   #uris: readonly string[] = [];
   #current: ListenRequest | undefined;
   #next: ListenRequest | undefined;
+  /** What is wanted since it was opened. */
+  #after: Promise<void> | undefined;
   #timer: Timer | undefined;
   #tries = 0;
   #wasHeard = false;
@@ -40,17 +42,22 @@ export class Listening {
   /** Listens for changes of lists and of these resources. Resolves when the server has acknowledged, or will not. */
   async update(uris: readonly string[]): Promise<void> {
     this.#uris = uris;
-    const filter = this.#filter();
-    const latest = this.#next ?? this.#current;
-    if (latest?.filter === filter) return latest.answered;
-    this.#timer?.cancel();
-    this.#closeRequest(this.#next);
-    this.#next = undefined;
     if (this.#isClosed) return;
+    // Each request names all of them: however many come at once, they go with the one after this.
+    if (this.#next) {
+      this.#after ??= this.#next.answered.then(() => {
+        this.#after = undefined;
+        return this.update(this.#uris);
+      });
+      return this.#after;
+    }
+    const filter = this.#filter();
+    if (this.#current?.filter === filter) return;
+    this.#timer?.cancel();
     if (filter === "{}") {
       this.#closeRequest(this.#current);
       this.#current = undefined;
-    } else if (this.#current?.filter !== filter) await this.#open(filter);
+    } else await this.#open(filter);
   }
 
   #filter(): string {

@@ -6,9 +6,12 @@ import { CALL_ROUTES } from "../../../wire/mcp/index.ts";
 import type { RunningCall } from "../running-call.ts";
 import { driveModernTask, type ModernTask } from "../tasks/modern-task.ts";
 import type { UpstreamSession } from "../upstream-session.ts";
+import { within } from "../within.ts";
 import { InputRounds } from "./input-rounds.ts";
 import { isModern } from "./modern-side.ts";
 
+/** How long a call waits for a list: the server may have been listed so often that it has to wait for its turn. */
+const RELIST_MS = 5_000;
 const HEADER_MISMATCH = "-32020";
 const MISSING_CAPABILITY = "-32021";
 const UNSUPPORTED_VERSION = "-32022";
@@ -99,7 +102,8 @@ export class ModernCall {
   /** Its tools have changed since they were listed. */
   async #relist(session: UpstreamSession): Promise<void> {
     this.#wasRepeated = true;
-    await session.context.relist(["tool"]);
+    const { timers } = session.context;
+    await within(timers, RELIST_MS, session.context.relist(["tool"]));
     await this.#repeat(session);
   }
 

@@ -139,8 +139,9 @@ describe("a server of 2026-07-28 over HTTP", () => {
     const running = setup.provider.run(call, new FakeOut()).catch((error) => error);
     await expect.poll(() => server.count("tools/call")).toBe(1);
     setup.provider.reply(call.id, { type: "cancel", reason: "user" });
-    expect(await running).toMatchObject({ code: "CANCELLED" });
     await closed.promise;
+    await setup.provider.close();
+    expect(await running).toMatchObject({ code: "CANCELLED" });
     expect(server.count("notifications/cancelled")).toBe(0);
   });
 

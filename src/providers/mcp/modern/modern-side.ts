@@ -2,9 +2,18 @@
  * What a session with a server of 2026-07-28 has beside what every session has. There is no session on the wire: each
  * request says who sends it, in which version, and what that client can do.
  */
-import { type Call, JsonFault, jsonText, type Payload, payload, type SessionRef } from "../../../contract/index.ts";
+import {
+  type Call,
+  GATEWAY_NAME,
+  JsonFault,
+  jsonText,
+  type Payload,
+  payload,
+  type SessionRef,
+} from "../../../contract/index.ts";
 import { notificationText } from "../../../wire/jsonrpc/index.ts";
 import { addEnvelope, ENVELOPE_KEYS, revision20260728, TASKS_EXTENSION } from "../../../wire/mcp/2026-07-28/index.ts";
+import { passedOn } from "../handshake.ts";
 import type { UpstreamSession } from "../upstream-session.ts";
 import { Listening } from "./listening.ts";
 import { hintLines, requestHead } from "./request-head.ts";
@@ -35,8 +44,8 @@ export class ModernSide {
     this.#session = session;
     this.tools = new ToolFacts(session.context.log);
     this.listening = new Listening(session, this);
-    this.#clientInfo = clientInfoOf(client) ?? jsonText({ name: "isthmus", version: gatewayVersion });
-    this.#capabilities = client ? declaredCapabilities(client.capabilities).text : "{}";
+    this.#clientInfo = clientInfoOf(client) ?? jsonText({ name: GATEWAY_NAME, version: gatewayVersion });
+    this.#capabilities = client ? declaredCapabilities(passedOn(client.capabilities)).text : "{}";
     this.#members =
       `"${ENVELOPE_KEYS.version}":${version},"${ENVELOPE_KEYS.clientInfo}":${this.#clientInfo},` +
       `"${ENVELOPE_KEYS.capabilities}":${this.#capabilities}`;

@@ -2,6 +2,7 @@
 import {
   type AskKind,
   decodeString,
+  JsonFault,
   jsonText,
   type Members,
   membersAt,
@@ -20,13 +21,28 @@ export type Question = {
   readonly url: string | undefined;
 };
 
-/** The questions of an `input_required` result. Undefined for something that is no map of questions. Throws JsonFault where two readers could read it differently. */
-export function readQuestions(members: Members | undefined): readonly Question[] | undefined {
+export const NO_QUESTIONS = "The server wants input and does not say which.";
+
+/**
+ * The questions of an `input_required` result, at most so many; or what is wrong with them. Throws JsonFault where two
+ * readers could read it differently.
+ */
+export function readQuestions(members: Members | undefined, most: number): readonly Question[] | string {
   const text = members?.textOf("inputRequests");
   if (text === undefined) return [];
-  const map = membersAt(text, 0);
-  const questions = map?.keys.map((key) => readQuestion(key, map.textOf(key) ?? ""));
-  return questions?.every((question) => question !== undefined) ? questions : undefined;
+  const map = mapOf(text, most);
+  if (map === "too many") return `The server asks more than ${most} questions at once.`;
+  const questions = map?.keys.map((key, index) => readQuestion(key, map.textAt(index)));
+  return questions?.every((question) => question !== undefined) ? questions : NO_QUESTIONS;
+}
+
+function mapOf(text: string, most: number): Members | "too many" | undefined {
+  try {
+    return membersAt(text, 0, 1, most);
+  } catch (error) {
+    if (error instanceof JsonFault && error.reason === "members") return "too many";
+    throw error;
+  }
 }
 
 function readQuestion(key: string, text: string): Question | undefined {

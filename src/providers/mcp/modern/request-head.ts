@@ -1,5 +1,5 @@
 /** The headers of a request of 2026-07-28. They repeat what its body says, so that others on the way need not read it. */
-import { decodeString, headerLine, type Payload, stringOf } from "../../../contract/index.ts";
+import { decodeString, headerLine, type Payload, stringOf, textsAt } from "../../../contract/index.ts";
 import {
   encodeHeader,
   NAMED_METHODS,
@@ -16,14 +16,20 @@ export function requestHead(method: string, params: Payload, headers: readonly P
   const nameKey = NAMED_METHODS.get(method);
   const name = nameKey === undefined ? undefined : decodeString(params.at([nameKey]));
   if (name !== undefined) head += headerLine("Mcp-Name", encodeHeader(name));
-  for (const header of headers) head += paramLine(header, params);
-  return head;
+  return headers.length === 0 ? head : head + paramLines(headers, params);
 }
 
-function paramLine({ name, path }: ParamHeader, params: Payload): string {
-  const json = params.at(["arguments", ...path]);
-  const text = json === undefined ? undefined : textOfArgument(json);
-  return text === undefined ? "" : headerLine(`Mcp-Param-${name}`, encodeHeader(text));
+function paramLines(headers: readonly ParamHeader[], params: Payload): string {
+  const found = textsAt(
+    params.text,
+    headers.map(({ path }) => ["arguments", ...path]),
+  );
+  const lines = headers.map(({ name }, index) => {
+    const json = found[index];
+    const text = json === undefined ? undefined : textOfArgument(json);
+    return text === undefined ? "" : headerLine(`Mcp-Param-${name}`, encodeHeader(text));
+  });
+  return lines.join("");
 }
 
 function textOfArgument(json: string): string | undefined {

@@ -1,6 +1,6 @@
 /** What the list of tools says about how each is called: which arguments are headers, and whether results are wrapped. */
-import { type Log, type Offer, type Payload, type Primitive, payload } from "../../../contract/index.ts";
-import { type ParamHeader, paramHeaders } from "../../../wire/mcp/2026-07-28/index.ts";
+import { type Log, type Offer, type Payload, type Primitive, payload, type Steps } from "../../../contract/index.ts";
+import { MAX_PARAM_HEADERS, type ParamHeader, paramHeaders } from "../../../wire/mcp/2026-07-28/index.ts";
 import { isWrapped, RESULT_MEMBERS, stripServerInfo } from "../../../wire/mcp/bridge/index.ts";
 
 type ToolFact = { readonly headers: readonly ParamHeader[]; readonly isWrapped: boolean };
@@ -25,24 +25,30 @@ export class ToolFacts {
   }
 
   /** What may be offered of what the server listed. `hasHeaders`: requests to it carry headers. */
-  learn(offers: readonly Offer[], hasHeaders: boolean): readonly Offer[] {
-    return offers.map((offer) => {
-      const kept = offer.kind === "tool" ? this.#learnTools(offer.primitives, hasHeaders) : offer.primitives;
-      return { ...offer, primitives: kept, extras: withoutEnvelope(offer.extras) };
-    });
+  *learn(offers: readonly Offer[], hasHeaders: boolean): Steps<readonly Offer[]> {
+    const learned: Offer[] = [];
+    for (const offer of offers) {
+      const kept = offer.kind === "tool" ? yield* this.#learnTools(offer.primitives, hasHeaders) : offer.primitives;
+      learned.push({ ...offer, primitives: kept, extras: withoutEnvelope(offer.extras) });
+    }
+    return learned;
   }
 
-  #learnTools(tools: readonly Primitive[], hasHeaders: boolean): readonly Primitive[] {
+  *#learnTools(tools: readonly Primitive[], hasHeaders: boolean): Steps<readonly Primitive[]> {
     const facts = new Map<string, ToolFact>();
-    const kept = tools.filter(({ name, definition }) => {
+    const kept: Primitive[] = [];
+    for (const tool of tools) {
+      const { name, definition } = tool;
       const headers = hasHeaders ? headersOf(definition) : [];
       const wrapped = isWrapped(definition);
       if (headers && (headers.length > 0 || wrapped)) facts.set(name, { headers, isWrapped: wrapped });
-      return headers !== undefined;
-    });
+      if (headers) kept.push(tool);
+      yield;
+    }
     this.#facts = facts;
     const skipped = tools.length - kept.length;
-    if (skipped > 0) this.#log.warn("tools left out", { reason: "x-mcp-header is not valid", count: skipped });
+    const reason = `x-mcp-header is not valid, or on more than ${MAX_PARAM_HEADERS} properties`;
+    if (skipped > 0) this.#log.warn("tools left out", { reason, count: skipped });
     return kept;
   }
 }

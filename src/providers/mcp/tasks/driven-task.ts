@@ -161,7 +161,7 @@ export class DrivenTask {
   }
 
   fail(thrown: unknown): void {
-    this.cancel();
+    void this.cancel();
     this.running.fail(
       thrown instanceof JsonFault
         ? new GatewayError("PROVIDER_FAILED", { message: "The server's answer is not a valid message.", cause: thrown })
@@ -169,11 +169,15 @@ export class DrivenTask {
     );
   }
 
-  /** Tells the server that nobody waits for the task any more: once, and only of a task that may still run. */
-  cancel(): void {
+  /**
+   * Tells the server that nobody waits for the task any more: once, and only of a task that may still run. Resolves when the
+   * server has said something to that, or cannot.
+   */
+  async cancel(): Promise<void> {
     if (this.#isOver) return;
-    cancelTask(this.session, this.id);
+    const cancelled = cancelTask(this.session, this.id);
     this.stop();
+    await cancelled;
   }
 
   /** The call has its end. Safe to call twice. */
@@ -186,9 +190,11 @@ export class DrivenTask {
   }
 }
 
-/** Nobody waits for what the server says to this. */
-export function cancelTask(session: UpstreamSession, id: string): void {
-  session.request("tasks/cancel", payload(`{"taskId":${jsonText(id)}}`)).catch((error) => {
+/** Whatever the server says to this. Never rejects. */
+export async function cancelTask(session: UpstreamSession, id: string): Promise<void> {
+  try {
+    await session.request("tasks/cancel", payload(`{"taskId":${jsonText(id)}}`));
+  } catch (error) {
     session.context.log.debug("task not cancelled", { cause: failureOf(error).message });
-  });
+  }
 }

@@ -183,9 +183,9 @@ describe("a tool of 2025 that runs only as a task, called from 2026-07-28", () =
     await vi.waitFor(() => expect(call).toBeDefined());
     const timers = rig.time.pending;
     rig.reply({ type: "cancel" });
-    expect(await rig.done).toMatchObject({ code: "CANCELLED" });
     call?.result({ task: { taskId: TASK_ID, status: "working" } });
     await vi.waitFor(() => expect(rig.seen("tasks/cancel")).toEqual([{ taskId: TASK_ID }]));
+    expect(await rig.done).toMatchObject({ code: "CANCELLED" });
     await vi.waitFor(() => expect(rig.time.pending).toBe(timers));
   });
 
@@ -255,6 +255,23 @@ describe("a tool of 2025 that runs only as a task, called from 2026-07-28", () =
     });
     expect(await rig.start().done).toMatchObject({ code: "PROVIDER_FAILED" });
   });
+
+  test.each([
+    ["that the gateway sees through", 2000, {}],
+    ["that its caller asks about", 1_000_000, { isOwn: true }],
+  ])(
+    "fails when the server names the task at length: one %s",
+    async (_, length, { isOwn = false }: { isOwn?: boolean }) => {
+      const taskId = "t".repeat(length);
+      await using rig = await legacyTasks({
+        "tools/call": (exchange) => exchange.result({ task: { taskId, status: "working", ttl: 60_000 } }),
+      });
+      const session = fakeSession("a", { capabilities: { elicitation: {} } });
+      const own = () => rig.setup.provider.run(toolCall("slow", {}, { session, input: { task: {} } }), new FakeOut());
+      const error = isOwn ? await own().catch((cause: unknown) => cause) : await rig.start().done;
+      expect(error).toMatchObject({ code: "PROVIDER_FAILED", message: expect.stringContaining("1024 characters") });
+    },
+  );
 
   test("survives a few failed polls, and not many", async () => {
     let fails = 4;

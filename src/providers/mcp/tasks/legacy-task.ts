@@ -10,7 +10,7 @@ import type { RunningCall } from "../running-call.ts";
 import type { RequestSink, RequestStream, UpstreamFailure } from "../transport.ts";
 import type { UpstreamSession } from "../upstream-session.ts";
 import { DrivenTask, type TaskSide } from "./driven-task.ts";
-import { LEGACY_WORDS, readTaskState, type TaskState, taskIdOf } from "./task-state.ts";
+import { keptTaskIdOf, LEGACY_WORDS, readTaskState, type TaskState } from "./task-state.ts";
 
 /** Statuses from here on say that the server may do better another time. */
 const SERVER_TROUBLE = 500;
@@ -18,7 +18,7 @@ const SERVER_TROUBLE = 500;
 /** Sees a call through that the server answered with a task. `text`: what it says about the task. Throws JsonFault. */
 export function driveLegacyTask(running: RunningCall, session: UpstreamSession, text: string): void {
   const members = membersAt(text, 0);
-  const id = taskIdOf(members);
+  const id = keptTaskIdOf(members);
   const state = readTaskState(members, LEGACY_WORDS);
   if (id !== undefined && state) new DrivenTask(running, session, id, (task) => new LegacyTask(task)).begin(state);
   else

@@ -288,8 +288,9 @@ describe("a task that a server of 2026-07-28 makes of a call", () => {
     rig.start();
     await vi.waitFor(() => expect(rig.seen("tools/call")).toHaveLength(1));
     rig.reply({ type: "cancel" });
-    expect(await rig.done).toMatchObject({ code: "CANCELLED" });
     await vi.waitFor(() => expect(isClosed).toBe(true));
+    rig.time.advance(5_000);
+    expect(await rig.done).toMatchObject({ code: "CANCELLED" });
     expect(rig.seen("tasks/cancel")).toEqual([]);
   });
 

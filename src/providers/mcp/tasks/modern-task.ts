@@ -15,7 +15,7 @@ import { UrlQuestions } from "../modern/url-questions.ts";
 import type { RunningCall } from "../running-call.ts";
 import type { UpstreamSession } from "../upstream-session.ts";
 import { DrivenTask, type TaskSide } from "./driven-task.ts";
-import { MODERN_WORDS, readTaskState, type TaskState, taskIdOf } from "./task-state.ts";
+import { keptTaskIdOf, MODERN_WORDS, readTaskState, type TaskState } from "./task-state.ts";
 
 /** How the call ends when its task does. Both throw JsonFault. */
 export type TaskEnds = { onResult(result: Payload): void; onFault(fault: Payload): void };
@@ -30,7 +30,7 @@ export function driveModernTask(
   members: Members | undefined,
   ends: TaskEnds,
 ): ModernTask | undefined {
-  const id = taskIdOf(members);
+  const id = keptTaskIdOf(members);
   const state = readTaskState(members, MODERN_WORDS);
   if (id === undefined || !state) {
     const message = "The server answered with a task that cannot be read.";
@@ -68,7 +68,7 @@ export class ModernTask implements TaskSide {
   advance({ status, members }: TaskState): boolean {
     if (status === "completed") this.#end(members.textOf("result"));
     else if (status === "failed") this.#endFailed(members.textOf("error"));
-    else this.#onQuestions(status === "input_required" ? readQuestions(members) : []);
+    else this.#onQuestions(status === "input_required" ? readQuestions(members, MAX_QUESTIONS) : []);
     return true;
   }
 
@@ -85,8 +85,8 @@ export class ModernTask implements TaskSide {
     else this.#task.giveUp("The server's task has failed and does not say why.");
   }
 
-  #onQuestions(questions: readonly Question[] | undefined): void {
-    if (!questions) return this.#task.giveUp("The server wants input and does not say which.");
+  #onQuestions(questions: readonly Question[] | string): void {
+    if (typeof questions === "string") return this.#task.giveUp(questions);
     this.#withdraw(questions);
     this.#tellOpened(questions);
     const fresh = questions.filter(({ key }) => !this.#asked.has(key));
@@ -116,7 +116,7 @@ export class ModernTask implements TaskSide {
     const missing = first && missingCapability(first, session.context.client?.capabilities);
     if (!isModern(running.call))
       return this.#task.giveUp(`The server asks for what the client has not declared: ${missing}.`);
-    this.#task.cancel();
+    void this.#task.cancel();
     running.endWith(capabilityFault(questions), "fault");
   }
 

@@ -1,5 +1,5 @@
 /** What a server says about a task of its own, in the words of either era. */
-import { decodeString, type Members } from "../../../contract/index.ts";
+import { copyText, decodeString, GatewayError, type Members } from "../../../contract/index.ts";
 
 const STATUSES = ["working", "input_required", "completed", "failed", "cancelled"] as const;
 
@@ -28,9 +28,22 @@ const DEFAULT_POLL_MS = 1000;
 const MIN_POLL_MS = 250;
 const MAX_POLL_MS = 10_000;
 const MAX_MESSAGE = 1000;
+/** As JSON text. */
+const MAX_TASK_ID = 1024;
 
 export function taskIdOf(members: Members | undefined): string | undefined {
   return decodeString(members?.textOf("taskId"));
+}
+
+/**
+ * The same as it is kept, which keeps nothing of the message. Throws PROVIDER_FAILED: what names a task is kept in memory and
+ * in rows for as long as the task.
+ */
+export function keptTaskIdOf(members: Members | undefined): string | undefined {
+  const literal = members?.textOf("taskId");
+  if (literal === undefined || literal.length <= MAX_TASK_ID) return literal && decodeString(copyText(literal));
+  const message = `The server's id of a task has more than ${MAX_TASK_ID} characters.`;
+  throw new GatewayError("PROVIDER_FAILED", { message });
 }
 
 /** Undefined for something that is no task. */

@@ -3,9 +3,11 @@ import {
   type Call,
   decodeString,
   JsonFault,
+  mapSteps,
   type Offer,
   type Payload,
   type Primitive,
+  type Steps,
 } from "../../../contract/index.ts";
 import { projectTool } from "../../../wire/mcp/bridge/index.ts";
 import type { UpstreamSession } from "../upstream-session.ts";
@@ -39,14 +41,16 @@ export class TaskTools {
   }
 
   /** The offers with what clients have to know of them. */
-  learn(offers: readonly Offer[], session: UpstreamSession): readonly Offer[] {
-    return offers.map((offer) => (offer.kind === "tool" ? this.#learnTools(offer, session) : offer));
+  *learn(offers: readonly Offer[], session: UpstreamSession): Steps<readonly Offer[]> {
+    const learned: Offer[] = [];
+    for (const offer of offers) learned.push(offer.kind === "tool" ? yield* this.#learnTools(offer, session) : offer);
+    return learned;
   }
 
-  #learnTools(offer: Offer, session: UpstreamSession): Offer {
+  *#learnTools(offer: Offer, session: UpstreamSession): Steps<Offer> {
     const required = new Set<string>();
     const hasOwn = !session.modern && memberAt(session.agreement?.capabilities, CALL_TASKS) !== undefined;
-    const primitives = offer.primitives.map((tool) => {
+    const primitives = yield* mapSteps(offer.primitives, (tool) => {
       const support = hasOwn ? decodeString(memberAt(tool.definition, ["execution", "taskSupport"])) : undefined;
       if (support === "required") required.add(tool.name);
       return describe(tool, this.#outlasts(support, session), session.modern !== undefined);
