@@ -1,6 +1,9 @@
-import type { Call } from "../../contract/index.ts";
+import { hash } from "node:crypto";
+import { type Call, copyString } from "../../contract/index.ts";
 
 const MAX_KNOWN = 1000;
+/** Of a longer name the digest is kept: a URI may be as long as a message. */
+const MAX_KEY = 512;
 
 /** What of a server asks questions. Bounded: what was forgotten is learned again. */
 export class Askers {
@@ -31,10 +34,11 @@ export class Askers {
   #note(key: string, hasAsked: boolean): void {
     const [oldest] = this.#known.keys();
     if (this.#known.size >= MAX_KNOWN && oldest !== undefined) this.#known.delete(oldest);
-    this.#known.set(key, hasAsked);
+    this.#known.set(copyString(key), hasAsked);
   }
 }
 
 function keyOf({ method, target }: Call): string {
-  return `${method} ${target.name}`;
+  const key = `${method} ${target.name}`;
+  return key.length > MAX_KEY ? hash("sha256", key) : key;
 }

@@ -1,5 +1,5 @@
 /** What of a call's params must differ for this server. */
-import { GatewayError, jsonText, type Payload } from "../../contract/index.ts";
+import { GatewayError, jsonText, type Payload, REQUESTER_KEY } from "../../contract/index.ts";
 import { isModern } from "./modern/modern-side.ts";
 import type { RunningCall } from "./running-call.ts";
 import type { TaskEntry } from "./task-table.ts";
@@ -11,6 +11,16 @@ const TOKEN_PATH = ["_meta", "progressToken"] as const;
 
 /** The params as they are sent under `id`; notes in `running` what its answer will need. Throws JsonFault and GatewayError. */
 export function inputFor(running: RunningCall, session: UpstreamSession, id: string, params: Payload): Payload {
+  const input = ownInput(running, session, id, params);
+  const { context, agreement } = session;
+  if (!agreement?.isGateway || !context.requester) return input;
+  const requester = jsonText(context.requester(running.call));
+  return input.text === ""
+    ? input.splice([], `{"_meta":{"${REQUESTER_KEY}":${requester}}}`)
+    : input.splice(["_meta", REQUESTER_KEY], requester);
+}
+
+function ownInput(running: RunningCall, session: UpstreamSession, id: string, params: Payload): Payload {
   const { call } = running;
   const { tasks, taskTools } = session.context;
   let input = params;
@@ -20,16 +30,23 @@ export function inputFor(running: RunningCall, session: UpstreamSession, id: str
     if (running.token !== undefined) input = input.splice(TOKEN_PATH, id);
     input = tasks.towardsServer(input);
   }
+  const isAboutTask = call.method.startsWith("tasks/");
+  // What a server of 2026 runs as a task the gateway keeps itself: no caller has a name for it there.
+  if (session.modern && isAboutTask) throw unknownTask();
   if (session.modern) return call.mayDefer ? input.splice(["task"]) : input;
   if (isModern(call)) {
     input = withoutRounds(input);
     if (taskTools.requires(call)) input = withTask(input, running, session);
   }
   running.wantsTask = input.text.includes('"task"') && input.at(["task"]) !== undefined;
-  if (!call.method.startsWith("tasks/")) return input;
+  if (!isAboutTask) return input;
   const entry = tasks.find(call.resumes ?? "") ?? adopted(running, session);
-  if (!entry) throw new GatewayError("NO_SUCH_TARGET", { message: "The server does not know this task any more." });
+  if (!entry) throw unknownTask();
   return input.splice(["taskId"], jsonText(entry.upstreamId));
+}
+
+function unknownTask(): GatewayError {
+  return new GatewayError("NO_SUCH_TARGET", { message: "The server does not know this task any more." });
 }
 
 /** A task that another process, or the last one, was told of: it is ours from now on. */

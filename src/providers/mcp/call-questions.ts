@@ -42,7 +42,7 @@ export class CallQuestions {
     if (!open) return;
     this.#open.delete(key);
     if (!session.asks.delete(open.id)) return; // the server has taken it back
-    void session.send(answerText(open.id, outcome, outcome === "fault" ? body : this.#inTask(body, session)));
+    void session.answer(answerText(open.id, outcome, outcome === "fault" ? body : this.#inTask(body, session)));
   }
 
   /** What is said in a task names the task. */

@@ -1,8 +1,9 @@
 /**
- * The slots of clients that have an upstream session of their own: bounded, and given back when nobody uses them. A client
- * has one slot, and spares beside it while calls need sessions to themselves.
+ * The slots of clients that have an upstream session of their own: bounded, by caller too, and given back when nobody uses them. A
+ * client has one slot, and spares beside it while calls need sessions to themselves.
  */
-import { type Clock, type Departure, GatewayError, type SessionRef } from "../../contract/index.ts";
+import { type Clock, type Departure, GatewayError, type Principal, type SessionRef } from "../../contract/index.ts";
+import { Shares } from "../../mechanisms/sessions/index.ts";
 import type { SessionSlot } from "./session-slot.ts";
 
 /** A spare may be a process: one client shall not fill the machine with them. */
@@ -10,6 +11,7 @@ const MAX_SPARES = 7;
 
 type Create = (client: SessionRef, spareOf?: SessionSlot) => SessionSlot;
 
+// Invariant: until all are closed `#shares` counts exactly what is in `all`.
 export class ClientSlots {
   readonly #slots = new Map<string, SessionSlot>();
   /** Their clients are gone, but tasks or calls still run in them. */
@@ -17,11 +19,13 @@ export class ClientSlots {
   readonly #create: Create;
   readonly #clock: Clock;
   readonly #max: number;
+  readonly #shares: Shares;
 
   constructor(options: { create: Create; clock: Clock; max: number }) {
     this.#create = options.create;
     this.#clock = options.clock;
     this.#max = options.max;
+    this.#shares = new Shares(options.max);
   }
 
   /** How many of them have a session now. */
@@ -37,14 +41,20 @@ export class ClientSlots {
     return this.#slots.get(session);
   }
 
-  /** Throws OVERLOADED when there are too many and all of them are in use. */
+  /** Throws OVERLOADED when there are too many, of all or of this caller, and all of them are in use. */
   take(client: SessionRef): SessionSlot {
     const existing = this.#slots.get(client.id);
     if (existing) return existing;
-    if (!this.#makeRoom())
-      throw new GatewayError("OVERLOADED", { message: "The server has as many sessions as it may have." });
+    const { principal } = client;
+    if (!this.#makeRoom(principal)) {
+      const whose = this.#shares.isSpent(principal)
+        ? "This caller has as many sessions at the server as one"
+        : "The server has as many sessions as it";
+      throw new GatewayError("OVERLOADED", { message: `${whose} may have.` });
+    }
     const slot = this.#create(client);
     this.#slots.set(client.id, slot);
+    this.#shares.take(principal);
     return slot;
   }
 
@@ -52,17 +62,20 @@ export class ClientSlots {
   addSpare(first: SessionSlot): SessionSlot | undefined {
     const { client, spares } = first;
     if (!client || this.#slots.get(client.id) !== first || spares.length >= MAX_SPARES) return undefined;
-    if (!this.#makeRoom()) return undefined;
+    if (!this.#makeRoom(client.principal)) return undefined;
     const spare = this.#create(client, first);
     spares.push(spare);
+    this.#shares.take(client.principal);
     return spare;
   }
 
-  /** Closes the longest idle one if there are too many. False: all are in use. */
-  #makeRoom(): boolean {
+  /** Closes the longest idle one if there are too many: the caller's own, where its share is spent. False: all are in use. */
+  #makeRoom(principal: Principal): boolean {
     const all = this.all;
-    if (all.length < this.#max) return true;
-    const [longest] = all.filter((slot) => slot.isIdle).sort((a, b) => a.lastUsed - b.lastUsed);
+    const spent = this.#shares.spent(principal);
+    if (!spent && all.length < this.#max) return true;
+    const isMeant = ({ client }: SessionSlot) => !spent || (client && this.#shares.isOf(spent, client.principal));
+    const [longest] = all.filter((slot) => slot.isIdle && isMeant(slot)).sort((a, b) => a.lastUsed - b.lastUsed);
     if (!longest) return false;
     this.#remove(longest);
     void longest.close();
@@ -71,9 +84,16 @@ export class ClientSlots {
 
   #remove(slot: SessionSlot): void {
     const first = this.#slots.get(slot.client?.id ?? "");
-    if (first === slot) this.#slots.delete(slot.client?.id ?? "");
-    else first?.spares.splice(first.spares.indexOf(slot), 1);
+    if (first === slot) {
+      this.#slots.delete(slot.client?.id ?? "");
+      for (const spare of slot.spares.splice(0)) this.#released.add(spare);
+    } else first?.spares.splice(first.spares.indexOf(slot), 1);
     this.#released.delete(slot);
+    this.#giveBack(slot);
+  }
+
+  #giveBack({ client }: SessionSlot): void {
+    if (client) this.#shares.giveBack(client.principal);
   }
 
   /**
@@ -86,9 +106,12 @@ export class ClientSlots {
     this.#slots.delete(session);
     if (reason === "ended") slot.subscriptions.dropSession(session);
     for (const one of [slot, ...slot.spares.splice(0)]) {
-      if (reason === "moved") void one.close(true);
-      else if (one.isIdle) void one.close();
-      else this.#released.add(one);
+      if (reason !== "moved" && !one.isIdle) {
+        this.#released.add(one);
+        continue;
+      }
+      this.#giveBack(one);
+      void one.close(reason === "moved");
     }
     return true;
   }

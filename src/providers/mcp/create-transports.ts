@@ -1,11 +1,11 @@
-import type { Log, Timers } from "../../contract/index.ts";
+import { ByteBudget, type Clock, GatheredBytes, type Log, type Timers } from "../../contract/index.ts";
 import { type Authorization, authorizedClient } from "./authorized-client.ts";
 import { createHttpClient, type HttpClient, type SocketOpener } from "./http/index.ts";
 import { HttpTransport } from "./http-transport.ts";
 import type { McpConfig } from "./mcp-config.ts";
 import { SseTransport } from "./sse-transport.ts";
 import type { Watchdog } from "./stdio/index.ts";
-import { createStdioTransport } from "./stdio-transport.ts";
+import { createStdioTransport, type HearProgram } from "./stdio-transport.ts";
 import type { UpstreamFailure, UpstreamTransport } from "./transport.ts";
 
 /** Makes the transports of one server's sessions, which share its sockets. */
@@ -19,10 +19,14 @@ export interface Transports {
 }
 
 type Deps = {
+  /** Of the messages that the process holds; unset: it has no end. */
+  readonly budget?: ByteBudget | undefined;
+  readonly clock: Clock;
   readonly timers: Timers;
   readonly log: Log;
   readonly parentEnv: Readonly<Record<string, string | undefined>>;
   readonly watchdog: Watchdog;
+  readonly hearProgram?: HearProgram | undefined;
   readonly connect?: SocketOpener | undefined;
 };
 
@@ -30,11 +34,18 @@ type Deps = {
 const OLD_SERVER_STATUS: readonly (number | undefined)[] = [400, 404, 405];
 
 export function createTransports(config: McpConfig, deps: Deps): Transports {
-  if (config.transport !== "stdio") return createHttpTransports(config, deps);
-  return { create: () => createStdioTransport({ config, ...deps }), isOtherWorthTrying: () => false, close() {} };
+  const { budget = new ByteBudget(Number.POSITIVE_INFINITY) } = deps;
+  const gather = () => new GatheredBytes(budget, { name: `server ${config.id}` });
+  if (config.transport !== "stdio") return createHttpTransports(config, deps, gather);
+  const create = () => createStdioTransport({ config, ...deps, gathered: gather() });
+  return { create, isOtherWorthTrying: () => false, close() {} };
 }
 
-function createHttpTransports(config: McpConfig, { timers, log, connect }: Deps): Transports {
+function createHttpTransports(
+  config: McpConfig,
+  { timers, log, connect }: Deps,
+  gather: () => GatheredBytes,
+): Transports {
   const url = new URL(config.url ?? "");
   // Each session keeps one stream open, and each call that was cut may hold another.
   const streams = createHttpClient({ url, headers: config.headers, maxSockets: 2 * config.maxSessions + 64, connect });
@@ -43,9 +54,9 @@ function createHttpTransports(config: McpConfig, { timers, log, connect }: Deps)
   return {
     create(authorization) {
       const as = (client: HttpClient) => (authorization ? authorizedClient(client, authorization) : client);
-      if (kind === "sse") return new SseTransport({ config, streams: as(streams), timers, as });
+      if (kind === "sse") return new SseTransport({ config, streams: as(streams), timers, as, gathered: gather() });
       const clients = { posts: as(posts), streams: as(streams) };
-      return new HttpTransport({ ...clients, maxBytes: config.maxMessage, timers, log });
+      return new HttpTransport({ ...clients, maxBytes: config.maxMessage, gather, timers, log });
     },
     isOtherWorthTrying({ status }) {
       const former = kind;

@@ -1,18 +1,21 @@
 /** An upstream session that another process has opened: what is remembered of it, as text and as we use it. */
 import * as z from "zod";
 import { payload, type UpstreamRecall } from "../../contract/index.ts";
+import { MAX_EVENT_ID } from "../../wire/sse/index.ts";
+import { MAX_CAPABILITIES, MAX_INSTRUCTIONS } from "./declarations.ts";
 import type { Agreement } from "./handshake.ts";
-import type { SessionHandle } from "./transport.ts";
+import { MAX_SESSION_ID, type SessionHandle } from "./transport.ts";
 
 const rememberedSchema = z.lazy(() =>
   z.object({
     /** Where the server was: what one server knows is nobody else's business. */
     url: z.string(),
-    id: z.string().min(1),
-    lastEventId: z.string(),
+    id: z.string().min(1).max(MAX_SESSION_ID),
+    lastEventId: z.string().max(MAX_EVENT_ID),
     version: z.string(),
-    capabilities: z.string(),
-    instructions: z.string().optional(),
+    capabilities: z.string().max(MAX_CAPABILITIES),
+    instructions: z.string().max(MAX_INSTRUCTIONS).optional(),
+    isGateway: z.boolean().default(false),
     /** The capabilities that the session was opened with. */
     declared: z.string(),
     /** The log level that was set, as JSON text. */
@@ -41,12 +44,13 @@ const MAX_TURNS = 2 ** 20;
 export function readFormer(recall: UpstreamRecall, url: string, declared: string): FormerSession | undefined {
   const remembered = readRemembered(recall.state);
   if (remembered?.url !== url || remembered.declared !== declared) return undefined;
-  const { id, lastEventId, version, capabilities, instructions, level, uris } = remembered;
+  const { id, lastEventId, version, capabilities, instructions, isGateway, level, uris } = remembered;
   return {
     handle: { id, lastEventId },
     agreement: {
       version,
       capabilities: payload(capabilities),
+      isGateway,
       ...(instructions === undefined ? {} : { instructions }),
     },
     level,

@@ -1,7 +1,7 @@
-import { GatewayError, type Log, type Timers } from "../../contract/index.ts";
+import { GatewayError, type GatheredBytes, type Log, type Timers } from "../../contract/index.ts";
 import type { Message, MessageFault } from "../../wire/jsonrpc/index.ts";
-import type { HttpClient, HttpFailure, ResponseHead } from "./http/index.ts";
-import type { UpstreamFailure } from "./transport.ts";
+import type { HttpClient, HttpExchange, HttpFailure, ResponseHead } from "./http/index.ts";
+import { type UpstreamFailure, UpstreamFault } from "./transport.ts";
 
 /** What the streams of one Streamable HTTP session share: the way out, and what every request says of the session. */
 export interface HttpLink {
@@ -12,14 +12,26 @@ export interface HttpLink {
   readonly timers: Timers;
   readonly log: Log;
   readonly maxBytes: number;
+  /** Counts what is here of one message that is not whole. */
+  gather(): GatheredBytes;
   /** Header lines of the session: its id and the agreed revision. */
   readonly head: string;
   readonly hasSession: boolean;
+  /** The server may write several messages as one batch. */
+  readonly hasBatches: boolean;
   /** Every answer of the server passes here: one of them brings the session's id. */
   onHead(head: ResponseHead): void;
   /** A message that belongs to no open request. */
   onMessage(message: Message): void;
   onFault(fault: MessageFault): void;
+  /** An event of a stream had an id that is too long to keep. */
+  onLongEventId(): void;
+}
+
+/** What a call ends with for whose answer there is no memory. */
+export function noRoom(): UpstreamFailure {
+  const message = "The gateway has no memory for the server's answer now.";
+  return { kind: "invalid", message, error: new GatewayError("OVERLOADED", { message }) };
 }
 
 /** Why a request without a usable answer failed. */
@@ -31,6 +43,7 @@ export function describeHttpFailure(failure: HttpFailure): UpstreamFailure {
     // The link is made for one caller: it is in what that call ends with, and nowhere else.
     return { kind: "auth", message: "The server must be allowed first.", error: cause };
   }
+  if (cause instanceof UpstreamFault) return cause.failure;
   if (!failure.sent) {
     const { code } = Object(failure.cause) as { code?: unknown };
     const why = typeof code === "string" ? ` (${code})` : "";
@@ -60,25 +73,35 @@ export function describeStatus(status: number, hasSession: boolean): UpstreamFai
 /** How long a server may take to accept a notification or an answer: one that never does must not keep the socket. */
 const SEND_MS = 5000;
 
-/** Posts what needs no answer. Resolves when the server took it, or to why it did not; within 5 s where timers are given. */
-export function postOnly(
+type Post = { readonly head: string; readonly body: string; readonly hasSession: boolean };
+
+/** Posts what is not answered there. `onOver` hears once that the server took it, or why it did not. */
+export function startPost(
   client: HttpClient,
-  request: { head: string; body: string; hasSession: boolean; timers?: Timers },
-): Promise<UpstreamFailure | undefined> {
-  const { promise, resolve } = Promise.withResolvers<UpstreamFailure | undefined>();
-  const { head, body, hasSession, timers } = request;
+  { head, body, hasSession }: Post,
+  onOver: (failure: UpstreamFailure | undefined) => void,
+): HttpExchange {
   let status = 0;
-  const exchange = client.send(
+  return client.send(
     { method: "POST", head, body },
     {
       onHead(answer) {
         status = answer.status;
       },
       onData() {},
-      onEnd: () => resolve(status >= 200 && status < 300 ? undefined : describeStatus(status, hasSession)),
-      onError: (failure) => resolve(describeHttpFailure(failure)),
+      onEnd: () => onOver(status >= 200 && status < 300 ? undefined : describeStatus(status, hasSession)),
+      onError: (failure) => onOver(describeHttpFailure(failure)),
     },
   );
-  const timer = timers?.after(SEND_MS, () => exchange.abort());
-  return timer ? promise.finally(() => timer.cancel()) : promise;
+}
+
+/** Posts what needs no answer. Resolves when the server took it, or to why it did not, within 5 s. */
+export function postOnly(
+  client: HttpClient,
+  request: Post & { readonly timers: Timers },
+): Promise<UpstreamFailure | undefined> {
+  const { promise, resolve } = Promise.withResolvers<UpstreamFailure | undefined>();
+  const exchange = startPost(client, request, resolve);
+  const timer = request.timers.after(SEND_MS, () => exchange.abort());
+  return promise.finally(() => timer.cancel());
 }

@@ -1,7 +1,8 @@
 import { describe, expect, test, vi } from "vitest";
 import { describeProvider } from "../../../tests/kit/describe-provider.ts";
-import { FakeOut, fakeSession, toolCall } from "../../../tests/kit/fake-host.ts";
-import { payload } from "../../contract/index.ts";
+import { FakeOut, fakeSession, silentLog, toolCall } from "../../../tests/kit/fake-host.ts";
+import { ManualTime } from "../../../tests/kit/manual-time.ts";
+import { type Log, payload } from "../../contract/index.ts";
 import { type Exchange, HttpFixture, startHttpFixture } from "./fixtures/http-server.ts";
 import { createProvider, openProvider } from "./fixtures/setup.ts";
 
@@ -172,6 +173,47 @@ describe("HttpTransport", () => {
     expect(setup.host.status).toBe("ok");
   });
 
+  const LONG_ID = "i".repeat(1025);
+
+  test("opens the GET stream anew where the last id was too long to keep, and says so once", async () => {
+    const warned: string[] = [];
+    const log: Log = { ...silentLog, warn: (text) => void warned.push(text), child: () => log };
+    const handles: unknown[] = [];
+    await using server = await startHttpFixture({
+      GET(exchange) {
+        exchange.stream();
+        handles.push(exchange.request.headers["last-event-id"]);
+        if (exchange.server.listeners.push(exchange) > 2) return;
+        exchange.event("", "e-9", "retry: 10\n");
+        exchange.event("", LONG_ID);
+        exchange.end();
+      },
+    });
+    await using _setup = await openProvider({ url: server.url }, { log });
+    await vi.waitFor(() => expect(handles).toEqual([undefined, undefined, undefined]), 10_000);
+    expect(warned).toEqual(["upstream event id too long to go on from"]);
+  });
+
+  test("does not take a stream up again whose last id was too long to keep", async () => {
+    await using server = await startHttpFixture({
+      "tools/call"(exchange) {
+        exchange.stream().event("", "p-1", "retry: 5\n");
+        exchange.event("", LONG_ID);
+        exchange.end();
+      },
+    });
+    await using setup = await openProvider({ url: server.url });
+    expect(await failing(setup.provider.run(toolCall("x"), new FakeOut()))).toMatchObject({ code: "OUTCOME_UNKNOWN" });
+    expect(server.seen.map(({ headers }) => headers["last-event-id"])).toEqual(server.seen.map(() => undefined));
+  });
+
+  test("opens no session under an id of more than 4 KiB", async () => {
+    await using server = await startHttpFixture({}, "s".repeat(4097));
+    await using setup = await openProvider({ era: "2025", url: server.url, restart: "never" });
+    const message = "The server's session id has more than 4096 bytes.";
+    expect(setup.host.states.at(-1)).toMatchObject({ status: "invalid", message });
+  });
+
   test("takes a stream up again that the server cut before its answer", async () => {
     const cut: { id: unknown } = { id: undefined };
     await using server = await startHttpFixture({
@@ -327,11 +369,14 @@ describe("HttpTransport", () => {
         exchange.raw("", 202, {});
       },
     });
-    await using setup = await openProvider({ era: "2025", url: server.url });
-    const call = toolCall("x");
+    const time = new ManualTime();
+    await using setup = await openProvider({ era: "2025", url: server.url }, { timers: time, clock: time });
+    const call = { ...toolCall("x"), deadline: time.now() + 60_000 };
     const running = failing(setup.provider.run(call, new FakeOut()));
     await vi.waitFor(() => expect(server.count("tools/call")).toBe(1));
     setup.provider.reply(call.id, { type: "cancel", reason: "user" });
+    await vi.waitFor(() => expect(log).toEqual(['cancelled {"requestId":3,"reason":"user"}']));
+    time.advance(5_000);
     expect(await running).toMatchObject({ code: "CANCELLED" });
     await vi.waitFor(() => expect(log).toEqual(['cancelled {"requestId":3,"reason":"user"}', "closed"]));
   });

@@ -1,18 +1,22 @@
 /** Streamable HTTP: a POST per message; until 2025-11-25 also a session id, if the server wants one, and a GET stream. */
-import { headerLine, type Log, type Timers } from "../../contract/index.ts";
+import { copyText, type GatheredBytes, headerLine, type Log, type Timers } from "../../contract/index.ts";
 import type { Message, MessageFault } from "../../wire/jsonrpc/index.ts";
+import { MAX_EVENT_ID } from "../../wire/sse/index.ts";
 import type { HttpClient, ResponseHead } from "./http/index.ts";
 import { type HttpLink, postOnly } from "./http-link.ts";
 import { ListenStream } from "./listen-stream.ts";
 import { PostStream } from "./post-stream.ts";
-import type {
-  RequestOptions,
-  RequestSink,
-  RequestStream,
-  SessionHandle,
-  TransportHandlers,
-  UpstreamFailure,
-  UpstreamTransport,
+import { mayBatch } from "./read-messages.ts";
+import {
+  MAX_SESSION_ID,
+  type RequestOptions,
+  type RequestSink,
+  type RequestStream,
+  type SessionHandle,
+  type TransportHandlers,
+  type UpstreamFailure,
+  UpstreamFault,
+  type UpstreamTransport,
 } from "./transport.ts";
 
 /** How long the server may take to hear that its session is over. */
@@ -22,6 +26,7 @@ export type HttpTransportOptions = {
   readonly posts: HttpClient;
   readonly streams: HttpClient;
   readonly maxBytes: number;
+  readonly gather: () => GatheredBytes;
   readonly timers: Timers;
   readonly log: Log;
 };
@@ -34,7 +39,9 @@ export class HttpTransport implements UpstreamTransport, HttpLink {
   readonly timers: Timers;
   readonly log: Log;
   readonly maxBytes: number;
+  readonly gather: () => GatheredBytes;
   head = "";
+  hasBatches = false;
   #sessionId = "";
   #sessionLine = "";
   #versionLine = "";
@@ -42,11 +49,13 @@ export class HttpTransport implements UpstreamTransport, HttpLink {
   #listen: ListenStream | undefined;
   #lastEventId = "";
   #isClosed = false;
+  #hasLongEventId = false;
 
   constructor(options: HttpTransportOptions) {
     this.posts = options.posts;
     this.streams = options.streams;
     this.maxBytes = options.maxBytes;
+    this.gather = options.gather;
     this.timers = options.timers;
     this.log = options.log;
   }
@@ -86,6 +95,7 @@ export class HttpTransport implements UpstreamTransport, HttpLink {
   }
 
   agree(version: string): void {
+    this.hasBatches = mayBatch(version);
     this.#versionLine = headerLine("MCP-Protocol-Version", version);
     this.head = this.#sessionLine + this.#versionLine;
   }
@@ -97,7 +107,7 @@ export class HttpTransport implements UpstreamTransport, HttpLink {
   }
 
   #name(id: string): void {
-    this.#sessionId = id;
+    this.#sessionId = copyText(id);
     this.#sessionLine = headerLine("Mcp-Session-Id", id);
     this.head = this.#sessionLine;
   }
@@ -110,6 +120,7 @@ export class HttpTransport implements UpstreamTransport, HttpLink {
         this.#lastEventId = id;
         this.#handlers?.onHandle?.();
       },
+      onUnreachable: () => this.#handlers?.onUnheard?.(),
       onExpired: () => this.#handlers?.onLost({ kind: "expired", message: "The server has ended the session." }),
     });
     return this.#listen.open();
@@ -136,7 +147,17 @@ export class HttpTransport implements UpstreamTransport, HttpLink {
     // Only the first answer, the one to initialize, names the session.
     if (this.#versionLine !== "" || this.hasSession || head.status < 200 || head.status >= 300) return;
     const id = head.header("mcp-session-id");
+    if (id !== undefined && id.length > MAX_SESSION_ID)
+      throw new UpstreamFault({
+        kind: "invalid",
+        message: `The server's session id has more than ${MAX_SESSION_ID} bytes.`,
+      });
     if (id !== undefined && id !== "") this.#name(id);
+  }
+
+  onLongEventId(): void {
+    if (!this.#hasLongEventId) this.log.warn("upstream event id too long to go on from", { most: MAX_EVENT_ID });
+    this.#hasLongEventId = true;
   }
 
   onMessage(message: Message): void {

@@ -1,19 +1,22 @@
 /**
  * What the server says by itself: which call it belongs to, or which client, or nobody. What cannot be tied to a call or
- * a client never reaches clients of several principals.
+ * a client never reaches clients of several callers, also where those call through a gateway or a process of ours.
  */
 import {
   type AskKind,
   decodeString,
   jsonText,
   type ListedKind,
+  MAX_OPEN_ASKS,
   type Notice,
   type Payload,
 } from "../../contract/index.ts";
 import { answerText, errorText, type Message } from "../../wire/jsonrpc/index.ts";
 import { SUBSCRIPTION_ID } from "../../wire/mcp/2026-07-28/index.ts";
 import { ASK_METHODS, LIST_CHANGED } from "../../wire/mcp/index.ts";
+import { isDialectWord } from "../../wire/mgp/index.ts";
 import { EMPTY_OBJECT } from "./empty-object.ts";
+import { isTooLarge } from "./large-notice.ts";
 import { ACKNOWLEDGED } from "./modern/listen-filter.ts";
 import type { RunningCall } from "./running-call.ts";
 import type { TaskEntry } from "./task-table.ts";
@@ -26,6 +29,8 @@ export type OpenAsk = {
   readonly id: string;
   /** The progress token the server gave, as JSON text: progress on the answer goes back under it. */
   readonly token: string | undefined;
+  /** What the question takes while it waits. */
+  readonly bytes: number;
   key: string;
   /** In which call it was asked; undefined outside any. */
   call?: RunningCall;
@@ -42,11 +47,17 @@ const ASK_CAPABILITIES: Readonly<Partial<Record<AskKind, string>>> = {
 
 /** `call`: on whose stream it came, where streams are apart. */
 export function routeNotification(session: UpstreamSession, message: Message, call: RunningCall | undefined): void {
-  const everywhere = ROUTES[message.method];
+  if (isTooLarge(message)) return dropLarge(session, message);
+  const everywhere = Object.hasOwn(ROUTES, message.method) ? ROUTES[message.method] : undefined;
   const changed = changedKinds(message.method);
   if (everywhere) everywhere(session, message);
   else if (changed.length > 0) session.context.onListChanged(changed);
   else routeOther(session, message, call);
+}
+
+function dropLarge({ context }: UpstreamSession, { method, text }: Message): void {
+  context.meter.count("isthmus_notices_dropped_total", "too-large");
+  context.warnings.tooLarge.note({ method: method.slice(0, 100), bytes: text.length });
 }
 
 /** Notifications that say themselves what they belong to, on whichever stream they come. */
@@ -95,18 +106,18 @@ function changedKinds(method: string): readonly ListedKind[] {
   return (Object.keys(LIST_CHANGED) as ListedKind[]).filter((kind) => LIST_CHANGED[kind] === method);
 }
 
-/** The one call in flight, unless what is said might be meant for another principal. */
+/** The one call in flight, unless what is said might be meant for somebody else: one client's session may be a gateway's. */
 function soleOwner(session: UpstreamSession): RunningCall | undefined {
-  return session.context.client || session.context.principals.size === 1 ? session.onlyCall() : undefined;
+  return session.context.requesters.isOne ? session.onlyCall() : undefined;
 }
 
-/** Outside any call: to the client whose session it is; on a shared one only log lines, and only where there is one principal. */
+/** Outside any call: to the client whose session it is; on a shared one only log lines, and only where one principal calls for itself. */
 function notifyClient(session: UpstreamSession, method: string, payload: Payload): void {
-  const { client, principals, host, provider: from, meter } = session.context;
-  const [principal, ...others] = principals;
+  const { client, requesters, host, provider: from, meter } = session.context;
+  const { principal } = requesters;
   let to: Notice["to"] | undefined;
   if (client) to = { session: client.id };
-  else if (method === "notifications/message" && principal !== undefined && others.length === 0) to = { principal };
+  else if (method === "notifications/message" && principal !== undefined) to = { principal };
   if (to) host.notice({ from, to, method, payload });
   else meter.count("isthmus_notices_dropped_total", "unattributable");
 }
@@ -148,17 +159,39 @@ function withdrawAsk(session: UpstreamSession, message: Message): void {
   open.abort?.abort();
 }
 
+/** A question with images may be long, and is kept until it is answered. */
+const MAX_ASK_BYTES = 8 * 1024 * 1024;
+/** Of all that wait in one session. */
+const MAX_OPEN_BYTES = 16 * 1024 * 1024;
+const TOO_LARGE = {
+  code: -32603,
+  message: `A question has at most ${MAX_ASK_BYTES} bytes, and those that wait have ${MAX_OPEN_BYTES} together.`,
+};
+const TOO_MANY = { code: -32603, message: `More than ${MAX_OPEN_ASKS} questions wait for the client already.` };
+
 /** `call`: on whose stream it came, where streams are apart. */
 export function routeRequest(session: UpstreamSession, message: Message, call: RunningCall | undefined): void {
   const { client } = session.context;
   const kind = (Object.hasOwn(ASK_METHODS, message.method) && ASK_METHODS[message.method]) || "raw";
   const capability = ASK_CAPABILITIES[kind];
   const owner = call ?? session.driven.related(message.body)?.running;
-  const isDeclared = client && (capability === undefined || client.capabilities.at([capability]) !== undefined);
+  // A server speaks these words with us, or with nobody.
+  const isForClient = !isDialectWord(message.method);
+  const isDeclared =
+    isForClient && client && (capability === undefined || client.capabilities.at([capability]) !== undefined);
   if (session.modern) session.context.log.debug("server asks what it may not ask", { method: message.method });
-  else if (message.method === "ping") void session.send(answerText(message.id, "result", EMPTY_OBJECT));
+  else if (message.method === "ping") void session.answer(answerText(message.id, "result", EMPTY_OBJECT));
+  else if (isDeclared && session.asks.size >= MAX_OPEN_ASKS) void session.answer(errorText(message.id, TOO_MANY));
+  else if (isDeclared && !hasRoomFor(session, message)) void session.answer(errorText(message.id, TOO_LARGE));
   else if (isDeclared && !session.asks.has(message.id)) openAsk(session, message, kind, owner);
   else refuseRequest(session, message, owner ?? soleOwner(session), capability);
+}
+
+function hasRoomFor({ asks }: UpstreamSession, { text }: Message): boolean {
+  let open = text.length;
+  if (open > MAX_ASK_BYTES) return false;
+  for (const { bytes } of asks.values()) open += bytes;
+  return open <= MAX_OPEN_BYTES;
 }
 
 /** A server that can do without goes on; with one that cannot, the call's end says why. */
@@ -171,7 +204,7 @@ function refuseRequest(
   // Where the session is shared, the caller may have declared what the session has not.
   const isDeclared = capability === undefined || owner?.call.session?.capabilities.at([capability]) !== undefined;
   if (!isDeclared) owner?.refuse(message);
-  void session.send(errorText(message.id, { code: -32601, message: "The client has not declared this." }));
+  void session.answer(errorText(message.id, { code: -32601, message: "The client has not declared this." }));
 }
 
 function openAsk(session: UpstreamSession, message: Message, kind: AskKind, call: RunningCall | undefined): void {
@@ -180,9 +213,10 @@ function openAsk(session: UpstreamSession, message: Message, kind: AskKind, call
   const owner = call ?? (task && session.callAbout(task.id));
   const token = message.body.text.includes('"progressToken"') ? message.body.at(["_meta", "progressToken"]) : undefined;
   const ask = { kind, method: message.method, input: towardsClient(session, message.body) };
+  const bytes = message.text.length;
   const open: OpenAsk = owner
-    ? { id: message.id, token, key: "" }
-    : { id: message.id, token, key: session.takeKey(), abort: new AbortController() };
+    ? { id: message.id, token, bytes, key: "" }
+    : { id: message.id, token, bytes, key: session.takeKey(), abort: new AbortController() };
   session.asks.set(open.id, open);
   if (owner) owner.ask(open, ask);
   else
@@ -210,5 +244,5 @@ async function askClient(
     log.debug("question outside a call not answered", { method: ask.method, cause: error });
     text = errorText(open.id, { code: -32603, message: "The client cannot be asked now." });
   }
-  if (session.asks.delete(open.id)) await session.send(text);
+  if (session.asks.delete(open.id)) await session.answer(text);
 }

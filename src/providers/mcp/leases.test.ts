@@ -33,7 +33,7 @@ describe("a call of a 2026-07-28 client, asked on a pipe", () => {
     const pending = [new Caller(setup, "never"), new Caller(setup, "never")];
     expect(new Set([await pidOf(setup), await pidOf(setup)]).size).toBe(1);
     expect(setup.provider.upstreamCount?.()).toBe(2); // the shared one and the client's
-    for (const one of pending) await one.cancel();
+    for (const one of pending) one.cancel();
   });
 
   test("of a tool that has asked before starts where no other call runs", async () => {
@@ -43,7 +43,7 @@ describe("a call of a 2026-07-28 client, asked on a pipe", () => {
     const asking = await new Caller(setup, "ask").asked();
     expect(setup.provider.upstreamCount?.()).toBe(3);
     expect(await asking.answer("again")).toMatchObject({ content: { note: "again" } });
-    await busy.cancel();
+    busy.cancel();
   });
 
   test("is not kept apart when its method cannot be asked, or its client is of the 2025 era", async () => {
@@ -63,14 +63,14 @@ describe("a call of a 2026-07-28 client, asked on a pipe", () => {
     asking.reply("once");
     await vi.waitFor(() => expect(asking.asks).toEqual(["a1", "a2"]));
     expect(await asking.answer("twice")).toMatchObject({ content: { note: "twice" } });
-    await completion.cancel();
+    completion.cancel();
   });
 
   test("waits for a session when there may be no more of them, and starts with the next end", async () => {
     await using setup = await openProvider(stdioConfig({}, { maxSessions: 1 }));
     const asking = await new Caller(setup, "ask").asked();
     const [left, waiting] = [new Caller(setup, "who"), new Caller(setup, "who")];
-    await left.cancel();
+    left.cancel();
     expect(await left.ended).toMatchObject({ code: "CANCELLED" });
     expect(waiting.out.ends).toEqual([]);
     await asking.answer("yes");
@@ -107,7 +107,7 @@ describe("a call of a 2026-07-28 client, asked on a pipe", () => {
       const asking = await new Caller(setup, "ask").asked();
       const answers = [{ key: "a1", outcome: "result", payload: payload('{"action":"cancel"}') }] as const;
       setup.provider.reply(asking.call.id, { type: "answer", answers });
-      await asking.cancel();
+      asking.cancel();
     }
     expect(await pidOf(setup)).toBe(before);
     expect(setup.provider.upstreamCount?.()).toBe(2);
@@ -120,9 +120,9 @@ describe("a question after the cancel of its call", () => {
     const left = await new Caller(setup, "askTwice").asked();
     const older = new Caller(setup, "never", { origin: { ...origin, protocol: "2025-11-25" } });
     left.reply("once");
-    await left.cancel();
+    left.cancel();
     await vi.waitFor(() => expect(setup.host.asks).toHaveLength(1));
-    await older.cancel();
+    older.cancel();
     const next = await new Caller(setup, "ask").asked();
     expect(older.asks).toEqual([]);
     expect(await next.answer("mine")).toMatchObject({ content: { note: "mine" } });
@@ -139,7 +139,7 @@ describe("a question that any of several calls may have asked", () => {
     await pidOf(setup); // answered after the question, on the same pipe
     await new Caller(setup, "echo").ended;
     expect(setup.provider.upstreamCount?.()).toBe(3);
-    await other.cancel();
+    other.cancel();
     await asking.asked();
     expect(await asking.answer("yes")).toMatchObject({ content: { note: "yes" } });
     expect(setup.host.asks).toEqual([]);

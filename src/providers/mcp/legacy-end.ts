@@ -1,10 +1,11 @@
 /** How a call on a server of the 2025 era ends. */
-import { type CallEvent, jsonText } from "../../contract/index.ts";
+import { type CallEvent, jsonText, type TaskEnding } from "../../contract/index.ts";
 import type { Message } from "../../wire/jsonrpc/index.ts";
 import { capabilityFault } from "./modern/questions.ts";
 import type { RunningCall } from "./running-call.ts";
 import { taskEnd } from "./task-end.ts";
 import { stripRelatedTask } from "./tasks/driven-tasks.ts";
+import { LEGACY_WORDS, readTaskState } from "./tasks/task-state.ts";
 import type { UpstreamSession } from "./upstream-session.ts";
 
 export type EndEvent = CallEvent & { readonly type: "end" };
@@ -24,7 +25,16 @@ export function legacyEnd(
   const { method, resumes } = running.call;
   const body = session.context.tasks.towardsClient(message.body);
   const named = method === "tasks/get" || method === "tasks/cancel" ? resumes : undefined;
-  return { type: "end", outcome, payload: named === undefined ? body : body.splice(["taskId"], jsonText(named)) };
+  const endsTask = resumes === undefined ? undefined : endingOf(method, message);
+  const shown = named === undefined ? body : body.splice(["taskId"], jsonText(named));
+  return { type: "end", outcome, payload: shown, ...(endsTask !== undefined && { endsTask }) };
+}
+
+/** A result is there when its task is over. Undefined: it is not. */
+function endingOf(method: string, { members }: Message): TaskEnding | undefined {
+  if (method === "tasks/result") return members?.textOf("isError") === "true" ? "failed" : "completed";
+  const status = readTaskState(members, LEGACY_WORDS)?.status;
+  return status === "working" || status === "input_required" ? undefined : status;
 }
 
 /** The end of a call whose task the gateway has seen through: the caller hears nothing of the task. */

@@ -52,5 +52,5 @@ export class ListAges {
 export function tellsChanges(session: UpstreamSession, kind: ListedKind): boolean {
   const capabilities: Payload | undefined = session.agreement?.capabilities;
   if (capabilities?.at([CAPABILITIES[kind], "listChanged"]) !== "true") return false;
-  return session.modern ? session.modern.listening.isHeard : (session.transport.hears ?? true);
+  return session.hears;
 }

@@ -1,5 +1,5 @@
 /** The GET stream of a Streamable HTTP session: what the server says outside requests. Kept open as long as it may be. */
-import { GatewayError, type Timer } from "../../contract/index.ts";
+import { GatewayError, type GatheredBytes, type Timer } from "../../contract/index.ts";
 import { MessageFault } from "../../wire/jsonrpc/index.ts";
 import { createSseDecoder, type SseDecoder, type SseEvent } from "../../wire/sse/index.ts";
 import type { HttpExchange, HttpFailure, HttpHandler, ResponseHead } from "./http/index.ts";
@@ -17,6 +17,8 @@ export type ListenOptions = {
   readonly lastEventId: string;
   onEventId(id: string): void;
   onExpired(): void;
+  /** The server could not be reached for it. It is tried again. */
+  onUnreachable(): void;
 };
 
 export class ListenStream implements HttpHandler {
@@ -24,6 +26,7 @@ export class ListenStream implements HttpHandler {
   isRefused = false;
   readonly #link: HttpLink;
   readonly #options: ListenOptions;
+  readonly #gathered: GatheredBytes;
   #exchange: HttpExchange | undefined;
   #decoder: SseDecoder | undefined;
   #lastEventId: string;
@@ -36,6 +39,7 @@ export class ListenStream implements HttpHandler {
 
   constructor(link: HttpLink, options: ListenOptions) {
     this.#link = link;
+    this.#gathered = link.gather();
     this.#options = options;
     this.#lastEventId = options.lastEventId;
   }
@@ -87,15 +91,20 @@ export class ListenStream implements HttpHandler {
     }
   }
 
+  /** Throws where there is no memory for an event: the stream is taken up again. */
   onData(text: string): void {
     this.#decoder?.push(text);
+    const bytes = this.#decoder?.restBytes ?? 0;
+    if (!this.#gathered.set(bytes)) throw new Error("there is no memory for an event of the stream");
   }
 
   onEnd(): void {
+    this.#gathered.clear();
     this.#reconnect();
   }
 
   onError(failure: HttpFailure): void {
+    this.#gathered.clear();
     // There are no credentials for it.
     if (GatewayError.is(failure.cause)) {
       this.isRefused = true;
@@ -104,14 +113,16 @@ export class ListenStream implements HttpHandler {
     if (!this.#isClosed && failure.reason !== "aborted")
       this.#link.log.debug("upstream listening stream broke", { reason: failure.reason, cause: failure.cause });
     this.#reconnect();
+    if (!this.#isClosed && !failure.sent) this.#options.onUnreachable();
   }
 
   #onEvent(event: SseEvent): void {
     if (event.id !== undefined) this.#moveTo(event.id);
+    if (event.isIdDropped) this.#link.onLongEventId();
     if (event.retry !== undefined) this.#retryMs = Math.min(event.retry, MAX_PAUSE_MS);
     if (event.data === "" || event.type !== "message") return;
     try {
-      for (const message of readMessages(event.data)) this.#link.onMessage(message);
+      for (const message of readMessages(event.data, this.#link.hasBatches)) this.#link.onMessage(message);
     } catch (error) {
       if (!(error instanceof MessageFault)) throw error;
       this.#link.onFault(error);

@@ -1,30 +1,29 @@
-/** Collects what a server offers. Entries are cut from the answer as they stand; one walk finds their names. */
-import {
-  decodeString,
-  JsonFault,
-  type ListedKind,
-  type Log,
-  Members,
-  type Offer,
-  type Payload,
-  type Primitive,
-  payload,
-  Scanner,
-} from "../../contract/index.ts";
-import type { Message } from "../../wire/jsonrpc/index.ts";
+/** Collects what a server offers, within bounds. */
+import type { Effort, ListedKind, Log, Offer, Payload, Slices } from "../../contract/index.ts";
+import { payload } from "../../contract/index.ts";
 import { LIST_ROUTES, type ListRoute } from "../../wire/mcp/index.ts";
+import type { CutList, ListMemory } from "./list-memory.ts";
+import { isLarge, isSamePage, MAX_TEMPLATES, type Page, type PageAnswer, type Room, readPage } from "./list-page.ts";
+import { UpstreamFault } from "./transport.ts";
 
 const MAX_PAGES = 1000;
-const MAX_ENTRIES = 100_000;
+/** What it takes to get an answer is not measured, but it takes something. */
+const BYTES_PER_MS = 100_000;
 
 /** What is listed, and how the server is asked. */
 export type Listing = {
   readonly capabilities: Payload;
   readonly log: Log;
-  request(method: string, params: Payload): Promise<Message>;
+  readonly memory: ListMemory;
+  /** How much of one list is read. */
+  readonly bounds: Room;
+  readonly slices: Slices;
+  readonly effort: Effort;
+  request(method: string, params: Payload): Promise<PageAnswer>;
 };
 
 export type Collected = {
+  /** One that is the same object as before has not changed. */
   readonly offers: readonly Offer[];
   /** Lists that the server declares and did not give; what was offered of that kind before stays. */
   readonly refused: readonly string[];
@@ -42,93 +41,89 @@ export async function collectOffers(listing: Listing, kinds: readonly ListedKind
 
 /** The offer, or why there is none. */
 async function collectOffer(listing: Listing, method: string, route: ListRoute): Promise<Offer | string> {
-  const primitives: Primitive[] = [];
-  let extras = "";
-  const offer = () => ({ kind: route.kind, primitives, extras });
-  if (listing.capabilities.at([route.capability]) === undefined) return offer();
+  const { memory, log } = listing;
+  const pages: Page[] = [];
+  let cut: CutList | undefined;
   const cursors = new Set<string>();
-  let params = payload("");
-  for (let page = 1; ; page++) {
-    const answer = await listing.request(method, params);
-    if (answer.outcome === "fault") return isUnknown(answer, route) ? offer() : refusal(method, answer);
-    if (page === 1) extras = extrasOf(answer, route);
-    const skipped = readEntries(answer, route, primitives);
-    if (skipped > 0) listing.log.warn("list entries left out", { method, count: skipped });
-    const cursor = answer.members?.textOf("nextCursor");
-    if (cursor === undefined || cursor.charCodeAt(0) !== 34) return offer();
-    if (cursors.has(cursor) || page === MAX_PAGES || primitives.length >= MAX_ENTRIES) {
-      listing.log.warn("list cut short", {
-        method,
-        reason: cursors.has(cursor) ? "its cursors repeat" : "it is too long",
-        page,
-      });
-      return offer();
+  const isDeclared = listing.capabilities.at([route.capability]) !== undefined;
+  let cursor: string | undefined = isDeclared ? "" : undefined;
+  while (cursor !== undefined) {
+    const answer = await listing.request(method, payload(cursor === "" ? "" : `{"cursor":${cursor}}`));
+    if (!isLarge(answer) && answer.outcome === "fault") {
+      if (!isUnknown(answer, route)) return refusal(method, answer);
+      break;
     }
-    cursors.add(cursor);
-    params = payload(`{"cursor":${cursor}}`);
+    listing.effort.ms += sizeOf(answer) / BYTES_PER_MS;
+    const page = await readOrKnow(listing, answer, route, pages);
+    pages.push(page);
+    if (page.cursor === undefined && !page.isCut) break;
+    const reason = whyNoMore(pages, cursors, mostOf(listing.bounds, route));
+    if (reason !== undefined) {
+      cut = { method, reason };
+      if (!memory.pagesOf(route.kind).includes(page)) log.warn("list cut short", { ...cut, page: pages.length });
+      break;
+    }
+    cursor = page.cursor;
+    if (cursor !== undefined) cursors.add(cursor);
+  }
+  memory.setCut(route.kind, cut);
+  return memory.offerOf(route.kind, pages);
+}
+
+async function readOrKnow(
+  { memory, bounds, slices, effort, log }: Listing,
+  answer: PageAnswer,
+  route: ListRoute,
+  before: readonly Page[],
+): Promise<Page> {
+  const most = mostOf(bounds, route);
+  const known = memory.pagesOf(route.kind)[before.length];
+  const room: Room = {
+    entries: most.entries - before.reduce((sum, { primitives }) => sum + primitives.length, 0),
+    bytes: most.bytes - before.reduce((sum, { text }) => sum + text.length, 0),
+  };
+  try {
+    if (known && isSamePage(answer, known, room)) return known;
+    const page = await slices.run(readPage(answer, route, room), effort);
+    for (const [reason, count] of page.leftOut)
+      log.warn("list entries left out", { list: route.member, count, reason });
+    return page;
+  } catch (cause) {
+    throw new UpstreamFault({ kind: "invalid", message: "The server's answer is not a valid message.", cause });
   }
 }
 
+function sizeOf(answer: PageAnswer): number {
+  return isLarge(answer) ? answer.text.length : answer.body.text.length;
+}
+
+type Most = Room & { readonly remedy: string };
+
+/** How much of one list is taken. */
+function mostOf({ entries, bytes }: Room, { kind }: ListRoute): Most {
+  if (kind === "template" && entries > MAX_TEMPLATES) return { entries: MAX_TEMPLATES, bytes, remedy: "" };
+  return { entries, bytes, remedy: ": raise maxEntries of the server" };
+}
+
+/** Why the list is read no further; undefined: there is more to read. */
+function whyNoMore(pages: readonly Page[], cursors: ReadonlySet<string>, bounds: Most): string | undefined {
+  const last = pages.at(-1);
+  const entries = pages.reduce((sum, { primitives }) => sum + primitives.length, 0);
+  const bytes = pages.reduce((sum, { text }) => sum + text.length, 0);
+  if (entries >= bounds.entries) return `it has more than ${bounds.entries} entries${bounds.remedy}`;
+  if (last?.isCut || bytes >= bounds.bytes)
+    return `it is larger than ${bounds.bytes} bytes: raise maxList of the server`;
+  if (pages.length >= MAX_PAGES) return `it has more than ${MAX_PAGES} pages`;
+  return last?.cursor !== undefined && cursors.has(last.cursor) ? "its cursors repeat" : undefined;
+}
+
+type Fault = Exclude<PageAnswer, { start: number }>;
+
 /** A server may declare a capability and still not know one of its lists; with templates many answer in odd ways. */
-function isUnknown(answer: Message, route: ListRoute): boolean {
+function isUnknown(answer: Fault, route: ListRoute): boolean {
   return route.kind === "template" || answer.members?.textOf("code") === "-32601";
 }
 
-function refusal(method: string, answer: Message): string {
+function refusal(method: string, answer: Fault): string {
   return `${method} failed with code ${answer.members?.textOf("code") ?? "unknown"}`;
-}
-
-/** Members of the list result beside the entries and the cursor. */
-function extrasOf(answer: Message, route: ListRoute): string {
-  const { members } = answer;
-  if (!members) return "";
-  return members.keys
-    .filter((key) => key !== route.member && key !== "nextCursor")
-    .map((key) => `"${key}":${members.textOf(key)}`)
-    .join(",");
-}
-
-/** Adds the entries of one page; answers how many could not be used. */
-function readEntries(answer: Message, route: ListRoute, into: Primitive[]): number {
-  const list = answer.members?.textOf(route.member);
-  if (list === undefined || list.charCodeAt(0) !== 91) return 0;
-  const scanner = new Scanner(list);
-  let skipped = 0;
-  scanner.at = 1;
-  scanner.space();
-  while (list.charCodeAt(scanner.at) !== 93) {
-    const primitive = readEntry(scanner, list, route);
-    if (primitive && into.length < MAX_ENTRIES) into.push(primitive);
-    else skipped++;
-    scanner.space();
-    if (list.charCodeAt(scanner.at) === 44) scanner.at++;
-    scanner.space();
-  }
-  return skipped;
-}
-
-/** Stands on an entry, ends behind it. Undefined for one without a name, or that two readers could read differently. */
-function readEntry(scanner: Scanner, list: string, route: ListRoute): Primitive | undefined {
-  const start = scanner.at;
-  if (list.charCodeAt(start) !== 123) {
-    scanner.value(1);
-    return undefined;
-  }
-  const entry = new Members(list, start);
-  const hints = new Members(list, start);
-  let isClear = true;
-  const collect = (members: Members) => (key: string, from: number, to: number, keyStart: number) => {
-    try {
-      members.add(key, from, to, keyStart);
-    } catch (error) {
-      if (!(error instanceof JsonFault)) throw error;
-      isClear = false;
-    }
-  };
-  scanner.members(1, collect(entry), (key) => (key === "annotations" ? collect(hints) : undefined));
-  const name = decodeString(entry.textOf(route.nameKey));
-  if (!isClear || name === undefined || name === "") return undefined;
-  const repeatable =
-    route.kind !== "tool" || hints.textOf("readOnlyHint") === "true" || hints.textOf("idempotentHint") === "true";
-  return { kind: route.kind, name, definition: payload(list.slice(start, scanner.at)), repeatable };
 }

@@ -1,14 +1,17 @@
 /** The log level of one upstream session: the lowest of those its client sessions asked for. */
 import { decodeString, jsonText, type Payload, payload } from "../../contract/index.ts";
 import { LOG_LEVELS } from "../../wire/mcp/index.ts";
+import type { Pace } from "./pace.ts";
 import type { UpstreamSession } from "./upstream-session.ts";
 
 export class LogLevels {
   readonly #wanted: Map<string, number>;
+  readonly #pace: Pace;
   #sent = -1;
 
   /** `like`: those of a session whose levels are wanted here, too. */
-  constructor(like?: LogLevels) {
+  constructor(pace: Pace, like?: LogLevels) {
+    this.#pace = pace;
     this.#wanted = like ? like.#wanted : new Map();
   }
 
@@ -34,14 +37,26 @@ export class LogLevels {
 
   /** The lowest level that is wanted, as JSON text. */
   get lowest(): string | undefined {
-    return this.#wanted.size === 0 ? undefined : jsonText(LOG_LEVELS[Math.min(...this.#wanted.values())]);
+    return this.#wanted.size === 0 ? undefined : jsonText(LOG_LEVELS[this.#lowest]);
   }
 
-  /** Tells the server when its level is not the one that is wanted now. One of 2026-07-28 hears it with each call. */
+  /** Tells the server when its level is not the one that is wanted. One of 2026-07-28 hears it with each call. */
   apply(session: UpstreamSession): void {
-    const level = Math.min(...this.#wanted.values());
-    if (!Number.isFinite(level) || level === this.#sent || session.modern) return;
-    if (session.agreement?.capabilities.at(["logging"]) === undefined) return;
+    if (session.modern || session.agreement?.capabilities.at(["logging"]) === undefined) return;
+    if (this.#isNews(this.#lowest)) this.#pace.take(() => this.#tell(session));
+  }
+
+  get #lowest(): number {
+    return Math.min(...this.#wanted.values());
+  }
+
+  #isNews(level: number): boolean {
+    return Number.isFinite(level) && level !== this.#sent;
+  }
+
+  #tell(session: UpstreamSession): void {
+    const level = this.#lowest;
+    if (!this.#isNews(level) || session.isOver) return;
     this.#sent = level;
     const params = payload(`{"level":${jsonText(LOG_LEVELS[level])}}`);
     session

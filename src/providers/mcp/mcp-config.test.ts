@@ -27,6 +27,8 @@ describe("mcpConfig", () => {
       restart: "on-failure",
       maxSessions: 256,
       listTtl: 60_000,
+      maxEntries: 10_000,
+      maxList: 8 * 1024 * 1024,
       maxMessage: 16 * 1024 * 1024,
     });
   });

@@ -32,12 +32,14 @@ export const mcpServerShape = {
       "How the server is reached; when absent, `stdio` where there is a `command` and `http` where there is a `url`.",
     ),
   command: z.string().min(1).optional().describe("The program to start (stdio)."),
-  args: z.array(z.string()).default([]).describe("Arguments of the program, passed as they are."),
+  args: z.array(z.string()).default([]).describe("Arguments of the program, passed as they are: no shell reads them."),
   cwd: z.string().optional().describe("The directory in which the program starts."),
   env: z
     .record(z.string(), z.string())
     .default({})
-    .describe("Environment variables of the program, added to the few harmless ones it inherits."),
+    .describe(
+      "Environment variables of the program, added to those it inherits: where it runs, certificate authorities, proxies, and where package managers fetch from.",
+    ),
   url: z
     .string()
     .refine((text) => /^https?:\/\//.test(text) && URL.canParse(text), { error: "expected an http(s) URL" })
@@ -78,11 +80,26 @@ export const mcpServerShape = {
     .int()
     .positive()
     .default(256)
-    .describe("How many clients may have an upstream session of their own."),
+    .describe(
+      "How many clients may have an upstream session of their own; those of one caller or user a quarter of it, those of one tenant half.",
+    ),
   listTtl: duration()
     .default(60_000)
     .describe(
       "How old the lists of a server may be that does not tell of changes: they are read again when a client lists. A server of 2026-07-28 may shorten it.",
+    ),
+  maxEntries: z
+    .number()
+    .int()
+    .positive()
+    .default(10_000)
+    .describe(
+      "How many entries of one list are read: of tools, resources, templates (no more than 500) and prompts each. The rest is left out.",
+    ),
+  maxList: size()
+    .default(8 * 1024 * 1024)
+    .describe(
+      "How much of one list is read, all its pages together. The rest is left out, and so is any entry of more than 1 MiB, with a name or URI of more than 8 Ki characters, or with a template of more than 2 Ki characters or 32 expressions.",
     ),
   maxMessage: size()
     .default(16 * 1024 * 1024)
@@ -93,7 +110,11 @@ export const mcpServerSchema = z.strictObject(mcpServerShape);
 
 type Parsed = z.output<typeof mcpServerSchema>;
 
-export type McpConfig = Omit<Parsed, "transport"> & { readonly transport: McpTransportKind };
+export type McpConfig = Omit<Parsed, "transport"> & {
+  readonly transport: McpTransportKind;
+  /** What of all that the server is given must not be seen in what it writes to standard error. */
+  readonly secrets?: readonly string[];
+};
 
 /** Settles which transport is meant. Throws an Error that names the key and what would be right. */
 export function mcpConfig(parsed: Parsed): McpConfig {

@@ -8,6 +8,7 @@ const CALL_CODES = {
   invalid: "PROVIDER_FAILED",
   auth: "PROVIDER_UNREACHABLE",
   expired: "PROVIDER_UNREACHABLE",
+  full: "OVERLOADED",
 } as const satisfies Record<UpstreamFailure["kind"], ErrorCode>;
 
 /** What a failed opening says about the server. */
@@ -17,6 +18,7 @@ export const OPEN_STATUS = {
   invalid: "invalid",
   auth: "auth_required",
   expired: "unreachable",
+  full: "unreachable",
 } as const satisfies Record<UpstreamFailure["kind"], ProviderStatus>;
 
 export function gatewayError(failure: UpstreamFailure): GatewayError {
@@ -27,7 +29,7 @@ export function gatewayError(failure: UpstreamFailure): GatewayError {
 
 /** Whether what became of one request says something about the session of all. What one caller may not do does not. */
 export function isTrouble(failure: UpstreamFailure): boolean {
-  const isOfCall = failure.error !== undefined || isForbidden(failure);
+  const isOfCall = failure.error !== undefined || isForbidden(failure) || failure.kind === "full";
   return !isOfCall && failure.kind !== "lost" && failure.kind !== "invalid";
 }
 

@@ -157,10 +157,11 @@ describe("mcpProvider over stdio", () => {
     const call = toolCall("never");
     const running = setup.provider.run(call, new FakeOut()).catch((error: unknown) => error);
     setup.provider.reply(call.id, { type: "cancel", reason: "enough" });
-    expect(await running).toMatchObject({ code: "CANCELLED" });
     const out = new FakeOut();
     await setup.provider.run(toolCall("cancelled"), out);
     expect(textOf(out)).toEqual([{ requestId: expect.any(Number), reason: "enough" }]);
+    await setup.provider.close();
+    expect(await running).toMatchObject({ code: "CANCELLED" });
   });
 
   test("ends the calls on the pipe of a server that dies, says why, and starts it again", async () => {
@@ -188,6 +189,7 @@ describe("mcpProvider over stdio", () => {
     expect(error).toMatchObject({ code: "OUTCOME_UNKNOWN" });
     expect(setup.host.status).toBe("ok");
     setup.provider.reply(other.id, { type: "cancel" });
+    await setup.provider.close();
     expect(await running).toMatchObject({ code: "CANCELLED" });
   });
 

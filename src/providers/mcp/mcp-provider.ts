@@ -3,6 +3,7 @@
  * live in session-slot.ts, what happens to a call in running-call.ts.
  */
 import {
+  type ByteBudget,
   type Call,
   type CallReply,
   type Clock,
@@ -19,6 +20,7 @@ import {
   type Provider,
   type Scope,
   type SessionRef,
+  type Slices,
   type Timer,
   type Timers,
   type UpstreamCredentials,
@@ -26,9 +28,11 @@ import {
 } from "../../contract/index.ts";
 import { notificationText } from "../../wire/jsonrpc/index.ts";
 import { revision20260728 } from "../../wire/mcp/2026-07-28/index.ts";
+import { ROOTS_CHANGED } from "../../wire/mcp/index.ts";
 import { ClientSlots } from "./client-slots.ts";
 import { isConsentRequired } from "./consent-question.ts";
 import { createTransports, type Transports } from "./create-transports.ts";
+import { Declarations } from "./declarations.ts";
 import { apart, authorizationOf, isApart, onUnavailable, startAllowed } from "./guarded-server.ts";
 import type { SocketOpener } from "./http/index.ts";
 import { Leases } from "./leases.ts";
@@ -36,22 +40,29 @@ import type { McpConfig } from "./mcp-config.ts";
 import { checkEra } from "./modern/era-check.ts";
 import { Eras } from "./modern/eras.ts";
 import type { ModernSide } from "./modern/modern-side.ts";
-import { RunningCall } from "./running-call.ts";
+import { RepeatedWarning } from "./repeated-warning.ts";
+import { RunningCall, type RunningCallEvents } from "./running-call.ts";
 import type { MemoOptions } from "./session-memo.ts";
-import { SessionSlot } from "./session-slot.ts";
+import { SessionSlot, type SlotOptions } from "./session-slot.ts";
 import type { Watchdog } from "./stdio/index.ts";
+import type { HearProgram } from "./stdio-transport.ts";
 import { subscribe } from "./subscribing.ts";
 import { within } from "./within.ts";
 
 export type McpDeps = {
   readonly clock: Clock;
   readonly timers: Timers;
+  readonly slices: Slices;
+  /** Of the messages that the process holds; without it, it has no end. */
+  readonly budget?: ByteBudget;
   readonly log: Log;
   readonly meter: Meter;
-  /** The few harmless variables a child inherits are taken from here. */
+  /** What a child inherits is taken from here. */
   readonly parentEnv: Readonly<Record<string, string | undefined>>;
   /** One for the whole gateway: ends the children of a gateway that was killed. */
   readonly watchdog: Watchdog;
+  /** Hears what programs write to standard error, for operators; without it only the log does. */
+  readonly hearProgram?: HearProgram | undefined;
   /** Where upstream sessions of clients are remembered, for processes that go on with them; without it they end with this one. */
   readonly memory?: UpstreamMemory | undefined;
   /** Opens the sockets to a server that is reached by HTTP; without it they are plain ones to its URL. */
@@ -62,6 +73,8 @@ export type McpDeps = {
   readonly credentials?: UpstreamCredentials | undefined;
   /** What the shared session calls itself towards servers. */
   readonly version?: string;
+  /** How a gateway behind us is told which of our callers a call is of; without it, it is not. */
+  readonly requester?: ((call: Call) => string) | undefined;
 };
 
 const CLIENT_IDLE_MS = 10 * 60_000;
@@ -77,6 +90,13 @@ export function hasOwnChild(config: McpConfig, session: SessionRef | undefined):
   return config.sessions === "per-client" || session.canBeAsked;
 }
 
+/** A client's words outside any call. A server that hears of other roots asks for them. */
+function tell(slot: SessionSlot, method: string, input: Payload): void {
+  const say = () => void slot.ready?.send(notificationText(method, slot.tasks.towardsServer(input)));
+  if (method === ROOTS_CHANGED) slot.rootsPace.take(say);
+  else say();
+}
+
 export function mcpProvider(config: McpConfig, deps: McpDeps): Provider {
   return new McpProvider(config, deps);
 }
@@ -88,11 +108,13 @@ class McpProvider implements Provider {
   readonly #log: Log;
   readonly #transports: Transports;
   readonly #eras: Eras;
+  readonly #declarations: Declarations;
   readonly #running = new FlightTable<RunningCall>();
   /** Which slot runs which task, by the gateway's id. */
   readonly #taskSlots = new Map<string, SessionSlot>();
   readonly #clients: ClientSlots;
   readonly #leases: Leases;
+  readonly #lists: SlotOptions["lists"];
   #host: Host | undefined;
   #shared: SessionSlot | undefined;
   #sweeper: Timer | undefined;
@@ -107,6 +129,11 @@ class McpProvider implements Provider {
     this.#log = deps.log.child({ provider: config.id });
     this.#transports = createTransports(config, { ...deps, log: this.#log });
     this.#eras = new Eras(config.era ?? "auto", deps.clock);
+    this.#declarations = new Declarations(
+      new RepeatedWarning(this.#log, deps.clock, "instructions of the server cut: they are too long"),
+    );
+    const bounds = { entries: config.maxEntries, bytes: config.maxList };
+    this.#lists = { slices: deps.slices, bounds, listTtlMs: config.listTtl };
     this.#clients = new ClientSlots({
       create: (client, spareOf) => this.#createSlot(client, spareOf),
       clock: deps.clock,
@@ -151,6 +178,7 @@ class McpProvider implements Provider {
     return new SessionSlot({
       provider: this.id,
       gatewayVersion: version,
+      requester: this.#deps.requester,
       client,
       spareOf,
       memo: client && !spareOf ? this.#memoOf(client) : undefined,
@@ -159,11 +187,12 @@ class McpProvider implements Provider {
       timers,
       meter,
       eras: this.#eras,
+      declarations: this.#declarations,
       leases: this.#leases,
       log: this.#log,
       makesTasks: this.#config.task === "auto",
       isKept: client === undefined && this.#config.restart === "on-failure",
-      listTtlMs: this.#config.listTtl,
+      lists: this.#lists,
       patienceMs: client ? CLIENT_PATIENCE_MS : SHARED_PATIENCE_MS,
       authorization,
       isGuarded: this.#deps.credentials !== undefined,
@@ -173,6 +202,9 @@ class McpProvider implements Provider {
       onTaskGone: (id) => this.#taskSlots.delete(id),
       onState: (state) => {
         if (!client && !this.#isClosed) host.state(state);
+      },
+      onDoubt: () => {
+        if (this.#config.transport !== "stdio") void this.#shared?.look();
       },
     });
   }
@@ -187,7 +219,7 @@ class McpProvider implements Provider {
   }
 
   readonly run = (call: Call, out: Out): Promise<void> => {
-    const running = new RunningCall(call, out, this.#onSettled);
+    const running = new RunningCall(call, out, this.#events);
     running.key = this.#running.add(running);
     try {
       this.#dispatch(call, running);
@@ -197,9 +229,11 @@ class McpProvider implements Provider {
     return running.settled;
   };
 
-  readonly #onSettled = (running: RunningCall): void => {
-    this.#running.delete(running.key);
-    if (this.#leases.isActive) this.#leases.settled(running);
+  readonly #events: RunningCallEvents = {
+    settled: (running) => {
+      if (this.#leases.isActive) this.#leases.settled(running);
+    },
+    letGo: (running) => void this.#running.delete(running.key),
   };
 
   #dispatch(call: Call, running: RunningCall): void {
@@ -210,7 +244,7 @@ class McpProvider implements Provider {
 
   readonly #startOn = (slot: SessionSlot, running: RunningCall): void => {
     const { call } = running;
-    if (!slot.client && slot.principals.size < 2) slot.principals.add(call.principal.id);
+    slot.requesters.note(call);
     slot.lastUsed = this.#deps.clock.now();
     const { ready } = slot;
     if (call.verb === "subscribe") subscribe(call, slot, running);
@@ -273,14 +307,12 @@ class McpProvider implements Provider {
     const own = this.#clients.get(session.id);
     if (method === "logging/setLevel") this.#setLevel(session, input);
     else if (own?.ready?.modern) this.#notifyModern(own.ready.modern, method, input);
-    else if (own)
-      for (const { ready, tasks } of [own, ...own.spares])
-        void ready?.send(notificationText(method, tasks.towardsServer(input)));
+    else if (own) for (const slot of [own, ...own.spares]) tell(slot, method, input);
   }
 
   /** Servers of 2026-07-28 ask for roots when they want them: that those have changed means nothing to them. */
   #notifyModern(modern: ModernSide, method: string, input: Payload): void {
-    if (method !== "notifications/roots/list_changed") void modern.notify(method, input);
+    if (method !== ROOTS_CHANGED) void modern.notify(method, input);
   }
 
   #setLevel(session: SessionRef, input: Payload): void {
@@ -310,7 +342,7 @@ class McpProvider implements Provider {
     if (!shared) return;
     if (reason === "ended") this.#endFormer(session, shared);
     if (reason === "ended") this.#deps.credentials?.release(session.id);
-    if (this.#clients.release(session.id, reason)) this.#host?.offer(`session:${session.id}`, []);
+    if (this.#clients.release(session.id, reason)) void this.#host?.offer(`session:${session.id}`, []);
     shared.levels.drop(session.id);
     const dropped = shared.subscriptions.dropSession(session.id);
     if (!shared.ready) return;
@@ -338,8 +370,11 @@ class McpProvider implements Provider {
     this.#shared?.tasks.sweep(now);
     const shared = this.#shared;
     if (shared?.ready && this.#config.transport === "http" && this.#eras.isExpired) this.#checkEra(shared);
-    if ((this.#config.idle === undefined && !this.#isSpare) || !shared?.ready || !shared.isIdle) return;
-    if (now - shared.lastUsed >= idleMs) void shared.sleep();
+    if (!shared?.ready) return;
+    if (this.#config.idle === undefined && !this.#isSpare) {
+      // One that may go to sleep would be kept awake by this.
+      if (this.#config.transport !== "stdio" && !shared.ready.hears) void shared.look();
+    } else if (shared.isIdle && now - shared.lastUsed >= idleMs) void shared.sleep();
   }
 
   #checkEra(shared: SessionSlot): void {
@@ -356,8 +391,10 @@ class McpProvider implements Provider {
     this.#unsubscribe?.();
     this.#sweeper?.cancel();
     await within(this.#deps.timers, CLOSE_MS, Promise.all([this.#shared?.close(), this.#clients.close()]));
-    for (const running of this.#running.values())
-      running.fail(new GatewayError("CANCELLED", { message: "The gateway is closing." }));
+    for (const running of this.#running.values()) {
+      if (running.isSettled) running.letGo();
+      else running.fail(new GatewayError("CANCELLED", { message: "The gateway is closing." }));
+    }
     this.#transports.close();
   }
 }

@@ -1,17 +1,24 @@
 /** What the sessions of one slot offer: listed when a session opens and whenever the server says that a list has changed. */
 import {
   type Clock,
+  type Effort,
   type Host,
   LISTED_KINDS,
   type ListedKind,
   type Log,
+  type Offer,
   type ProviderState,
   type Scope,
+  type Slices,
+  type Steps,
+  type Timers,
 } from "../../contract/index.ts";
 import { ListAges, tellsChanges } from "./list-age.ts";
+import { ListMemory } from "./list-memory.ts";
+import type { Room } from "./list-page.ts";
 import { collectOffers } from "./listing.ts";
 import { failureOf } from "./mcp-errors.ts";
-import { createRelister } from "./relister.ts";
+import { Relister } from "./relister.ts";
 import type { TaskTools } from "./tasks/task-tools.ts";
 import type { UpstreamFailure } from "./transport.ts";
 import type { UpstreamSession } from "./upstream-session.ts";
@@ -21,6 +28,10 @@ export type OfferingOptions = {
   readonly host: Host;
   readonly log: Log;
   readonly clock: Clock;
+  readonly timers: Timers;
+  readonly slices: Slices;
+  /** How much of one list is read. */
+  readonly bounds: Room;
   /** How old a list may be of whose changes nobody tells us. */
   readonly listTtlMs: number;
   readonly taskTools: TaskTools;
@@ -31,22 +42,30 @@ export type OfferingOptions = {
   onTrouble(session: UpstreamSession, failure: UpstreamFailure): void;
 };
 
+/** Why a list was not read that says nothing about the list. */
+const SESSION_TROUBLE: readonly UpstreamFailure["kind"][] = ["expired", "auth", "unreachable"];
+
+/** What is offered of what was listed, with what clients have to know of it. */
+function* learnFrom(listed: readonly Offer[], session: UpstreamSession, taskTools: TaskTools): Steps<readonly Offer[]> {
+  const { modern, transport } = session;
+  return yield* taskTools.learn(modern ? yield* modern.tools.learn(listed, transport.hasStreams) : listed, session);
+}
+
 export class Offering {
   readonly #options: OfferingOptions;
-  readonly #relist: (kinds: readonly ListedKind[]) => Promise<void>;
+  readonly #relister: Relister;
   readonly #ages: ListAges;
+  readonly #memory = new ListMemory();
+  /** What was read last in this session: what is the same is not offered again. */
+  readonly #offered = new Map<ListedKind, Offer>();
   #listed: Promise<void> = Promise.resolve();
   #lastState: ProviderState | undefined;
-  #isListing = false;
 
   constructor(options: OfferingOptions) {
     this.#options = options;
     this.#ages = new ListAges(options.listTtlMs);
-    this.#relist = createRelister(async (kinds) => {
-      this.#isListing = true;
-      await this.#list(kinds);
-      this.#isListing = false;
-    });
+    const { clock, timers } = options;
+    this.#relister = new Relister({ clock, timers, list: (kinds, effort) => this.#list(kinds, effort) });
   }
 
   /** Resolves when everything has been offered or has failed once since the last `begin`. */
@@ -56,20 +75,22 @@ export class Offering {
 
   /** A session has been opened. */
   begin(): void {
-    this.#listed = this.#relist(LISTED_KINDS);
+    this.#offered.clear();
+    this.#relister.hurry();
+    this.#listed = this.#relister.want(LISTED_KINDS);
   }
 
   /** Resolves when these have been read again. */
   change(kinds: readonly ListedKind[]): Promise<void> {
-    return this.#relist(kinds);
+    return this.#relister.want(kinds);
   }
 
   /** Somebody looks at this list: it is read again if it is old and the server would not have told of a change. */
   refresh(kind: ListedKind): void {
     const session = this.#options.current();
-    if (!session || this.#isListing || !this.#ages.isStale(kind, this.#options.clock.now())) return;
+    if (!session || this.#relister.isListing || !this.#ages.isStale(kind, this.#options.clock.now())) return;
     const { failed } = this.#ages;
-    if (failed.size > 0 || !tellsChanges(session, kind)) void this.#relist([kind, ...failed]);
+    if (failed.size > 0 || !tellsChanges(session, kind)) void this.#relister.want([kind, ...failed]);
   }
 
   /** Says a state once, however often the server is listed in it. */
@@ -81,31 +102,49 @@ export class Offering {
     this.#options.onState(state);
   }
 
-  async #list(kinds: readonly ListedKind[]): Promise<void> {
-    const { host, log, scope, clock, taskTools } = this.#options;
+  async #list(kinds: readonly ListedKind[], effort: Effort): Promise<void> {
+    const { log, clock, slices, bounds } = this.#options;
     const session = this.#options.current();
     if (!session?.agreement) return;
     const { capabilities, instructions } = session.agreement;
     this.#ages.reading(kinds, clock.now());
     try {
-      const request = session.request.bind(session);
-      const { offers: listed, refused } = await collectOffers({ capabilities, log, request }, kinds);
+      const request = session.requestPage.bind(session);
+      const listing = { capabilities, log, memory: this.#memory, bounds, slices, effort, request };
+      const { offers: listed, refused } = await collectOffers(listing, kinds);
       if (this.#options.current() !== session) return;
       this.#ages.read(listed, clock.now());
-      const shown = session.modern?.tools.learn(listed, session.transport.hasStreams) ?? listed;
-      const offers = taskTools.learn(shown, session);
-      if (offers.length > 0) host.offer(scope, offers);
+      await this.#offer(listed, session, effort);
+      if (this.#options.current() !== session) return;
       const about = { capabilities, ...(instructions === undefined ? {} : { instructions }) };
       if (refused.length > 0) this.tell({ status: "invalid", message: refused.join("; "), about });
-      else this.tell({ status: "ok", about });
+      else this.tell({ status: "ok", ...this.#leftOut(), about });
     } catch (error) {
       if (this.#options.current() === session) this.#listingFailed(session, failureOf(error));
     }
   }
 
+  #leftOut(): Pick<ProviderState, "message"> {
+    const { cuts } = this.#memory;
+    if (cuts.length === 0) return {};
+    return { message: cuts.map(({ method, reason }) => `${method} is cut short: ${reason}`).join("; ") };
+  }
+
+  /** Of what is the same as before nothing has to be told to anybody. */
+  async #offer(listed: readonly Offer[], session: UpstreamSession, effort: Effort): Promise<void> {
+    const { host, scope, taskTools, slices } = this.#options;
+    const news = listed.filter((offer) => this.#offered.get(offer.kind) !== offer);
+    if (news.length === 0) return;
+    const offers = await slices.run(learnFrom(news, session, taskTools), effort);
+    if (this.#options.current() !== session) return;
+    await host.offer(scope, offers, effort);
+    for (const offer of news) this.#offered.set(offer.kind, offer);
+  }
+
   #listingFailed(session: UpstreamSession, failure: UpstreamFailure): void {
     this.#options.log.warn("server could not be listed", { reason: failure.message, cause: failure.cause });
-    if (failure.kind === "expired" || failure.kind === "auth") this.#options.onTrouble(session, failure);
+    if (failure.kind === "unreachable") this.tell({ status: "unreachable", message: failure.message });
+    if (SESSION_TROUBLE.includes(failure.kind)) this.#options.onTrouble(session, failure);
     else this.tell({ status: "invalid", message: failure.message });
   }
 }

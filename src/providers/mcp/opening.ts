@@ -64,7 +64,7 @@ function sendInitialize(session: UpstreamSession): Promise<Message> {
 
 async function shakeHands(session: UpstreamSession, opened: Promise<Message>): Promise<Agreement> {
   const { transport } = session;
-  const agreement = readAgreement(await opened);
+  const agreement = readAgreement(await opened, session.context.declarations);
   session.diesAsked = false;
   transport.agree(agreement.version);
   const failure = await transport.send(notificationText("notifications/initialized", payload("")));

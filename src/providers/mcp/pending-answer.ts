@@ -1,6 +1,7 @@
 import type { Timer, Timers } from "../../contract/index.ts";
 import type { Message } from "../../wire/jsonrpc/index.ts";
 import { routeNotification, routeRequest } from "./incoming.ts";
+import type { LargeAnswer } from "./large-answer.ts";
 import { type RequestSink, type RequestStream, type UpstreamFailure, UpstreamFault } from "./transport.ts";
 import type { UpstreamSession } from "./upstream-session.ts";
 
@@ -14,13 +15,26 @@ export class PendingAnswer implements RequestSink {
   readonly #resolve: (message: Message) => void;
   readonly #reject: (fault: UpstreamFault) => void;
 
-  constructor(session: UpstreamSession, timers: Timers, timeoutMs: number) {
+  /** Absent where a long answer is read like any other. It then gets the answer instead. */
+  readonly onLarge?: (answer: LargeAnswer) => void;
+
+  constructor(
+    session: UpstreamSession,
+    timers: Timers,
+    timeoutMs: number,
+    takeLarge: ((answer: LargeAnswer) => void) | undefined,
+  ) {
     const { promise, resolve, reject } = Promise.withResolvers<Message>();
     this.answer = promise;
     promise.catch(() => undefined); // it may fail before anybody waits for it
     this.#session = session;
     this.#resolve = resolve;
     this.#reject = reject;
+    if (takeLarge)
+      this.onLarge = (answer) => {
+        this.#settle();
+        takeLarge(answer);
+      };
     this.#timer = timers.after(timeoutMs, () =>
       this.onFailure({ kind: "lost", message: `The server did not answer within ${timeoutMs / 1000} s.` }),
     );

@@ -1,7 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { FakeOut, toolCall } from "../../../tests/kit/fake-host.ts";
+import { FakeOut, nodeTimers, silentLog, toolCall } from "../../../tests/kit/fake-host.ts";
+import { bytesHeldAfter } from "../../../tests/kit/held-memory.ts";
+import { ByteBudget, GatheredBytes } from "../../contract/index.ts";
 import { type Exchange, startHttpFixture } from "./fixtures/http-server.ts";
 import { openProvider } from "./fixtures/setup.ts";
+import type { HttpClient } from "./http/index.ts";
+import { HttpTransport } from "./http-transport.ts";
+import { PostStream } from "./post-stream.ts";
 
 const failing = (promise: Promise<void>) => promise.then(() => undefined).catch((error: unknown) => error);
 
@@ -94,5 +99,24 @@ describe("PostStream", () => {
     const out = new FakeOut();
     await setup.provider.run(toolCall("x"), out);
     expect(out.result).toEqual({ fine: true });
+  });
+
+  test("keeps little more than the bytes that came of an answer that comes byte by byte", async () => {
+    const exchange = { pause() {}, resume() {}, abort() {} };
+    const client: HttpClient = { send: () => exchange, close() {}, stats: { open: 0, idle: 0, queued: 0 } };
+    const maxBytes = 1024 * 1024;
+    const gather = () => new GatheredBytes(new ByteBudget(2 * maxBytes), { name: "server" });
+    const clients = { posts: client, streams: client };
+    const link = new HttpTransport({ ...clients, maxBytes, gather, timers: nodeTimers, log: silentLog });
+    const heard: string[] = [];
+    const sink = { id: "1", onMessage: () => heard.push("message"), onFailure: () => heard.push("failure") };
+    const stream = new PostStream(link, sink, "{}");
+    const held = await bytesHeldAfter(() => {
+      stream.onHead({ status: 200, contentType: "application/json", header: () => undefined, text: "" });
+      for (let at = 0; at < maxBytes; at++) stream.onData("x");
+    });
+    expect(held).toBeLessThan(2.5 * maxBytes);
+    stream.onEnd();
+    expect(heard).toEqual(["failure"]);
   });
 });

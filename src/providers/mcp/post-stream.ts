@@ -2,11 +2,12 @@
  * One request of a Streamable HTTP session, from its POST to its answer: as JSON, as a stream, or as a stream that the
  * server cuts and we take up again with Last-Event-ID.
  */
-import { headerLine, type Timer } from "../../contract/index.ts";
+import { type GatheredBytes, GatheredText, headerLine, SMALL_BYTES, type Timer } from "../../contract/index.ts";
 import { type Message, MessageFault } from "../../wire/jsonrpc/index.ts";
 import { createSseDecoder, type SseDecoder, type SseEvent } from "../../wire/sse/index.ts";
 import type { HttpExchange, HttpFailure, HttpHandler, ResponseHead } from "./http/index.ts";
-import { describeHttpFailure, describeStatus, type HttpLink } from "./http-link.ts";
+import { describeHttpFailure, describeStatus, type HttpLink, noRoom } from "./http-link.ts";
+import { peekAnswer } from "./large-answer.ts";
 import { readMessages } from "./read-messages.ts";
 import type { RequestOptions, RequestSink, RequestStream, UpstreamFailure } from "./transport.ts";
 
@@ -28,9 +29,11 @@ export class PostStream implements HttpHandler, RequestStream {
   #exchange: HttpExchange | undefined;
   #mode: "json" | "sse" | "none" | "error" = "none";
   #status = 0;
-  #body = "";
+  readonly #body = new GatheredText();
+  #gathered: GatheredBytes | undefined;
   #decoder: SseDecoder | undefined;
-  #lastEventId: string | undefined;
+  /** "": there is none. */
+  #lastEventId = "";
   #retryMs = DEFAULT_RETRY_MS;
   #tries = 0;
   #isResumed = false;
@@ -80,15 +83,25 @@ export class PostStream implements HttpHandler, RequestStream {
   }
 
   onData(text: string): void {
-    if (this.#mode === "sse") this.#decoder?.push(text);
-    else if (this.#mode === "json") {
-      if (this.#body.length + text.length > this.#link.maxBytes) this.#refuseBody("The server's answer is too large.");
-      else this.#body += text;
-    } else if (this.#mode === "error" && this.#body.length < MAX_ERROR_BYTES) this.#body += text;
+    if (this.#mode === "sse") {
+      this.#decoder?.push(text);
+      this.#count(this.#decoder?.restBytes ?? 0);
+    } else if (this.#mode === "json") {
+      if (this.#body.length + text.length > this.#link.maxBytes)
+        this.#refuseBody({ kind: "invalid", message: "The server's answer is too large." });
+      else this.#count(this.#body.add(text).length);
+    } else if (this.#mode === "error" && this.#body.length < MAX_ERROR_BYTES) this.#body.add(text);
+  }
+
+  #count(bytes: number): void {
+    if (!this.#gathered && bytes <= SMALL_BYTES) return;
+    this.#gathered ??= this.#link.gather();
+    if (!this.#gathered.set(bytes)) this.#refuseBody(noRoom());
   }
 
   onEnd(): void {
     this.#exchange = undefined;
+    this.#gathered?.clear();
     this.#timer?.cancel();
     if (this.#isOver) return;
     if (this.#mode === "sse") {
@@ -103,6 +116,7 @@ export class PostStream implements HttpHandler, RequestStream {
 
   onError(failure: HttpFailure): void {
     this.#exchange = undefined;
+    this.#gathered?.clear();
     this.#timer?.cancel();
     if (this.#isOver) return;
     if (failure.cause instanceof MessageFault) this.#fail(invalidMessage(failure.cause));
@@ -113,15 +127,26 @@ export class PostStream implements HttpHandler, RequestStream {
     else this.#fail(describeHttpFailure(failure));
   }
 
-  #refuseBody(message: string): void {
+  #refuseBody(failure: UpstreamFailure): void {
     const exchange = this.#exchange;
-    this.#fail({ kind: "invalid", message });
+    this.#fail(failure);
     exchange?.abort();
   }
 
+  /** Nobody has looked at it yet, and its sink reads it in its own time. */
+  #takeLarge(text: string): boolean {
+    const large = this.#sink.onLarge && !this.#isOver ? peekAnswer(text) : undefined;
+    if (large?.id !== this.#sink.id) return false;
+    this.#linger();
+    this.#sink.onLarge?.(large);
+    return true;
+  }
+
   #takeBody(): void {
+    const text = this.#body.take();
+    if (this.#takeLarge(text)) return;
     try {
-      for (const message of readMessages(this.#body)) this.#take(message);
+      for (const message of readMessages(text, this.#link.hasBatches)) this.#take(message);
       if (!this.#isOver) this.#fail({ kind: "invalid", message: "The server answered something else than was asked." });
     } catch (error) {
       if (!(error instanceof MessageFault)) throw error;
@@ -132,7 +157,7 @@ export class PostStream implements HttpHandler, RequestStream {
   /** An error status may still carry the JSON-RPC answer. */
   #takeError(): void {
     const plain = describeStatus(this.#status, this.#link.hasSession);
-    const message = plain.kind === "auth" ? undefined : soleMessage(this.#body);
+    const message = plain.kind === "auth" ? undefined : soleMessage(this.#body.take());
     const isForNobody = message?.outcome === "fault" && message.id === "null";
     if (message?.kind === "response" && message.id === this.#sink.id) this.#take(message);
     else if (plain.kind === "invalid" && isForNobody)
@@ -145,14 +170,16 @@ export class PostStream implements HttpHandler, RequestStream {
   }
 
   get #canResume(): boolean {
-    return this.#lastEventId !== undefined && !this.#isAlone;
+    return this.#lastEventId !== "" && !this.#isAlone;
   }
 
   #onEvent(event: SseEvent): void {
     if (event.id !== undefined) this.#lastEventId = event.id;
+    if (event.isIdDropped && !this.#isAlone) this.#link.onLongEventId();
     if (event.retry !== undefined) this.#retryMs = Math.min(event.retry, MAX_RETRY_MS);
     if (event.data === "" || event.type !== "message") return;
-    for (const message of readMessages(event.data)) this.#take(message);
+    if (!this.#takeLarge(event.data))
+      for (const message of readMessages(event.data, this.#link.hasBatches)) this.#take(message);
   }
 
   #take(message: Message): void {
@@ -171,7 +198,7 @@ export class PostStream implements HttpHandler, RequestStream {
   }
 
   #resumeOrFail(failure: UpstreamFailure): void {
-    const head = this.#canResume ? lastEventLine(this.#lastEventId ?? "") : undefined;
+    const head = this.#canResume ? lastEventLine(this.#lastEventId) : undefined;
     if (head === undefined || this.#tries >= MAX_RESUME_TRIES) this.#fail(failure);
     else {
       const pause = this.#retryMs * 2 ** this.#tries;
@@ -209,7 +236,7 @@ function invalidMessage(fault: MessageFault): UpstreamFailure {
 
 function soleMessage(text: string): Message | undefined {
   try {
-    return readMessages(text)[0];
+    return readMessages(text, false)[0];
   } catch {
     return undefined;
   }

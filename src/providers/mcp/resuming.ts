@@ -16,7 +16,9 @@ export async function resumeSession(session: UpstreamSession): Promise<boolean> 
     if (former && transport.resume) {
       await transport.open(session);
       transport.resume(former.handle, former.agreement.version);
-      session.agreement = former.agreement;
+      const { capabilities, instructions } = former.agreement;
+      const declared = session.context.declarations.shared(capabilities.text, instructions);
+      session.agreement = { ...former.agreement, ...declared };
       isKnown = await isStillOpen(session);
       if (isKnown) await transport.listen();
     }

@@ -9,11 +9,13 @@ import {
   JsonFault,
   type Out,
   type Payload,
+  type SharingCaller,
+  sharingCallerOf,
 } from "../../contract/index.ts";
 import { type Message, requestText } from "../../wire/jsonrpc/index.ts";
 import { inputFor } from "./call-input.ts";
 import { CallQuestions } from "./call-questions.ts";
-import { cancelRequest } from "./cancelling.ts";
+import { cancelRequest, LastWord } from "./cancelling.ts";
 import { ConsentQuestion, type ConsentSurroundings, isConsentRequired } from "./consent-question.ts";
 import { type OpenAsk, routeNotification, routeRequest } from "./incoming.ts";
 import { type EndEvent, legacyEnd } from "./legacy-end.ts";
@@ -21,19 +23,26 @@ import { gatewayError, isTrouble } from "./mcp-errors.ts";
 import { ModernCall } from "./modern/modern-call.ts";
 import { isModern } from "./modern/modern-side.ts";
 import type { Question } from "./modern/questions.ts";
+import { withoutOurWords } from "./own-words.ts";
 import type { DrivenTask } from "./tasks/driven-task.ts";
 import { stripRelatedTask } from "./tasks/driven-tasks.ts";
-import { LateTask } from "./tasks/late-task.ts";
 import { driveLegacyTask } from "./tasks/legacy-task.ts";
 import type { RequestSink, RequestStream, UpstreamFailure } from "./transport.ts";
 import type { UpstreamSession } from "./upstream-session.ts";
+
+export type RunningCallEvents = {
+  /** Nothing more is said about it. */
+  settled(running: RunningCall): void;
+  /** The server works on it no more, as far as can be known. */
+  letGo(running: RunningCall): void;
+};
 
 export class RunningCall implements RequestSink {
   id = "";
   /** Its place among the calls of the provider. */
   key = 0;
   readonly call: Call;
-  /** Resolves after the one `end`; rejects with GatewayError. */
+  /** Resolves after the one `end`; rejects with GatewayError, but not while the server may work on what was cancelled. */
   readonly settled: Promise<void>;
   /** The client's own progress token as JSON text, where it gave one. */
   token: string | undefined;
@@ -44,7 +53,7 @@ export class RunningCall implements RequestSink {
   /** The task that the server made of it, for a caller that does not ask about tasks itself. */
   driven: DrivenTask | undefined;
   readonly #out: Out;
-  readonly #onSettled: (running: RunningCall) => void;
+  readonly #on: RunningCallEvents;
   readonly #resolve: () => void;
   readonly #reject: (error: GatewayError) => void;
   #session: UpstreamSession | undefined;
@@ -53,20 +62,30 @@ export class RunningCall implements RequestSink {
   #modern: ModernCall | undefined;
   #consent: ConsentQuestion | undefined;
   #progress = Number.NEGATIVE_INFINITY;
-  #late: LateTask | undefined;
+  /** What is still awaited of a call that was cancelled. */
+  #late: LastWord | undefined;
   #wasRenewed = false;
   #isSettled = false;
   #succeeded = false;
 
-  constructor(call: Call, out: Out, onSettled: (running: RunningCall) => void) {
+  constructor(call: Call, out: Out, on: RunningCallEvents) {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.call = call;
     this.params = call.input;
     this.settled = promise;
     this.#out = out;
-    this.#onSettled = onSettled;
+    this.#on = on;
     this.#resolve = resolve;
     this.#reject = reject;
+  }
+
+  /** Its answer is awaited, and by nobody: the session need not stay open for it. */
+  get isStanding(): boolean {
+    return this.#late?.isStanding === true;
+  }
+
+  get caller(): SharingCaller {
+    return sharingCallerOf(this.call);
   }
 
   get isSettled(): boolean {
@@ -122,8 +141,7 @@ export class RunningCall implements RequestSink {
     const session = this.#session as UpstreamSession;
     session.forget(this.id);
     this.#stream?.abort();
-    this.#late?.stop();
-    if (this.#isSettled) return;
+    if (this.#isSettled) return this.#late?.onFailure(failure);
     if ((failure.kind === "expired" || failure.isTurnedAway) && !this.#wasRenewed) void this.#renew(session, failure);
     else if (isConsentRequired(failure.error))
       this.seekConsent(failure.error, session.context.consent, () => this.#resendOn(session));
@@ -237,11 +255,32 @@ export class RunningCall implements RequestSink {
 
   #cancel(cancel: CallReply & { type: "cancel" }): void {
     const session = this.#session;
-    if (this.driven) this.driven.cancel();
-    else if (session?.waitingFor(this.id) && this.#drivesTask)
-      this.#late = new LateTask(session, this.id, this.#stream);
-    else if (session) cancelRequest(session, this.id, this.#stream, cancel);
+    if (this.driven) void this.driven.cancel().then(() => this.letGo());
+    else if (session && this.#stream?.takeBack?.()) return this.#unsent(session);
+    else if (session?.waitingFor(this.id)) this.#leave(session, cancel);
+    // Where a question is open, or it was never sent, nothing runs at the server.
+    else return this.fail(new GatewayError("CANCELLED"));
+    this.#settle();
+  }
+
+  #unsent(session: UpstreamSession): void {
+    session.forget(this.id);
     this.fail(new GatewayError("CANCELLED"));
+  }
+
+  #leave(session: UpstreamSession, cancel: CallReply & { type: "cancel" }): void {
+    const { id } = this;
+    const stream = this.#stream;
+    const isTask = this.#drivesTask;
+    this.#late = new LastWord(session, { id, stream, holdMs: cancel.holdMs, isTask, onOver: () => this.letGo() });
+    if (!isTask) cancelRequest(session, id, stream, cancel);
+  }
+
+  /** The server is through with what was cancelled, or it is not waited for any longer. Safe to call twice. */
+  letGo(): void {
+    this.#late?.stop();
+    this.#reject(new GatewayError("CANCELLED"));
+    this.#on.letGo(this);
   }
 
   /** A caller of 2026-07-28 does not know the tasks of the 2025 era: they are seen through for it. */
@@ -256,10 +295,17 @@ export class RunningCall implements RequestSink {
 
   endAs(end: EndEvent): void {
     if (this.#isSettled) return;
-    this.#out.write(end);
+    let said = end.payload;
+    try {
+      said = withoutOurWords(said, end.outcome === "fault" ? "data" : "_meta");
+    } catch (error) {
+      return this.#failUnread(error);
+    }
+    this.#out.write(said === end.payload ? end : { ...end, payload: said });
     this.#succeeded = end.outcome !== "fault";
     this.#settle();
     this.#resolve();
+    this.#on.letGo(this);
   }
 
   /** Whether it ended with something other than a fault or an error. */
@@ -274,6 +320,7 @@ export class RunningCall implements RequestSink {
     if (this.#isSettled) return;
     this.#settle();
     this.#reject(error);
+    this.#on.letGo(this);
   }
 
   #end(message: Message, session: UpstreamSession): void {
@@ -283,13 +330,18 @@ export class RunningCall implements RequestSink {
       else if (session.modern) this.#endModern(message, session);
       else this.#endLegacy(message, session);
     } catch (error) {
-      if (!(error instanceof JsonFault)) throw error;
-      // Deeper in the answer than the skim looks stood something that two readers could read differently.
-      this.fail(
-        gatewayError({ kind: "invalid", message: "The server's answer is not a valid message.", cause: error }),
-      );
+      this.#failUnread(error);
     }
     session.rest(); // not before it is known whether the call goes on in it
+  }
+
+  /**
+   * Deeper in the answer than the skim looks stood something that two readers could read differently. A fault of ours is this
+   * call's alone: the pipe is read for others, too.
+   */
+  #failUnread(error: unknown): void {
+    if (!(error instanceof JsonFault)) return this.fail(GatewayError.from(error));
+    this.fail(gatewayError({ kind: "invalid", message: "The server's answer is not a valid message.", cause: error }));
   }
 
   #endModern(message: Message, session: UpstreamSession): void {
@@ -309,6 +361,6 @@ export class RunningCall implements RequestSink {
     this.#consent?.stop();
     this.driven?.stop();
     this.#questions?.close(this.#session);
-    this.#onSettled(this);
+    this.#on.settled(this);
   }
 }

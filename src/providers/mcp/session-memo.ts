@@ -128,7 +128,7 @@ export class SessionMemo {
   #toRemember(): string | undefined {
     const { agreement, transport } = this.#session ?? {};
     if (!agreement || !transport?.handle) return undefined;
-    const { version, capabilities, instructions } = agreement;
+    const { version, capabilities, instructions, isGateway } = agreement;
     const { url, client } = this.#options;
     const remembered: Remembered = {
       url,
@@ -136,6 +136,7 @@ export class SessionMemo {
       version,
       capabilities: capabilities.text,
       instructions,
+      isGateway,
       declared: client.capabilities.text,
       level: this.#wishes.levels.lowest,
       uris: [...this.#wishes.subscriptions.uris],

@@ -17,12 +17,16 @@ import {
 } from "../../contract/index.ts";
 import type { Authorization } from "./authorized-client.ts";
 import type { ConsentSurroundings } from "./consent-question.ts";
+import type { Declarations } from "./declarations.ts";
 import type { FormerSession } from "./former-session.ts";
 import type { Leases } from "./leases.ts";
 import { LogLevels } from "./log-levels.ts";
-import { failureOf, OPEN_STATUS } from "./mcp-errors.ts";
+import { failureOf, isTrouble, OPEN_STATUS } from "./mcp-errors.ts";
 import type { Eras } from "./modern/eras.ts";
-import { Offering } from "./offering.ts";
+import { Offering, type OfferingOptions } from "./offering.ts";
+import { Pace } from "./pace.ts";
+import { RepeatedWarning } from "./repeated-warning.ts";
+import { Requesters } from "./requesters.ts";
 import { Backoff } from "./restart.ts";
 import { type MemoOptions, SessionMemo } from "./session-memo.ts";
 import { SIGN_IN_ABOUT, SIGN_IN_OFFER, signInMessage } from "./sign-in.ts";
@@ -36,6 +40,7 @@ import { within } from "./within.ts";
 export type SlotOptions = {
   readonly provider: string;
   readonly gatewayVersion: string;
+  readonly requester: SessionContext["requester"];
   readonly client: SessionRef | undefined;
   /** The client's first slot, where this is one more: that one alone is listed. */
   readonly spareOf: SessionSlot | undefined;
@@ -47,13 +52,14 @@ export type SlotOptions = {
   readonly log: Log;
   readonly meter: Meter;
   readonly eras: Eras;
+  readonly declarations: Declarations;
   readonly leases: Leases;
   /** Calls that take long may become tasks of the gateway. */
   readonly makesTasks: boolean;
   /** Opened again by itself after it was lost. */
   readonly isKept: boolean;
-  /** How old a list may be of whose changes nobody tells us. */
-  readonly listTtlMs: number;
+  /** How its lists are read. */
+  readonly lists: Pick<OfferingOptions, "slices" | "bounds" | "listTtlMs">;
   /** How long a call waits for a session, at most. */
   readonly patienceMs: number;
   /** As whom the server is called, where it wants to know. */
@@ -66,6 +72,8 @@ export type SlotOptions = {
   onTask(id: string, slot: SessionSlot): void;
   onTaskGone(id: string): void;
   onState(state: ProviderState): void;
+  /** In a client's own session: the server may be away for everybody. */
+  onDoubt(): void;
 };
 
 // Invariants:
@@ -74,20 +82,25 @@ export type SlotOptions = {
 export class SessionSlot implements SessionContext {
   readonly tasks: TaskTable;
   readonly taskTools: TaskTools;
-  readonly principals = new Set<string>();
+  readonly requesters = new Requesters();
   readonly subscriptions = new Subscriptions();
   readonly levels: LogLevels;
+  /** Of the client's words that its roots have changed. */
+  readonly rootsPace: Pace;
   /** Further slots of the same client. */
   readonly spares: SessionSlot[] = [];
   readonly provider: string;
   readonly gatewayVersion: string;
+  readonly requester: SessionContext["requester"];
   readonly client: SessionRef | undefined;
   readonly host: Host;
   readonly clock: Clock;
   readonly timers: Timers;
   readonly log: Log;
+  readonly warnings: SessionContext["warnings"];
   readonly meter: Meter;
   readonly eras: Eras;
+  readonly declarations: Declarations;
   readonly leases: Leases;
   readonly consent: ConsentSurroundings | undefined;
   /** Nobody has allowed us to use the server: all it has to offer is a way to do so. */
@@ -110,6 +123,7 @@ export class SessionSlot implements SessionContext {
   #candidate: UpstreamSession | undefined;
   #pause: { readonly timer: Timer; readonly end: () => void } | undefined;
   #lastFailure: UpstreamFailure | undefined;
+  #isLooking = false;
 
   constructor(options: SlotOptions) {
     this.#options = options;
@@ -119,16 +133,25 @@ export class SessionSlot implements SessionContext {
     );
     this.provider = options.provider;
     this.gatewayVersion = options.gatewayVersion;
+    this.requester = options.requester;
     this.client = options.client;
     this.host = options.host;
     this.clock = options.clock;
     this.timers = options.timers;
     this.log = options.client ? options.log.child({ session: options.client.id }) : options.log;
+    this.warnings = {
+      undelivered: new RepeatedWarning(this.log, this.clock, "upstream message not delivered"),
+      tooLarge: new RepeatedWarning(this.log, this.clock, "upstream notification too large"),
+      batch: new RepeatedWarning(this.log, this.clock, "upstream batch not taken"),
+      malformed: new RepeatedWarning(this.log, this.clock, "upstream text is no message", "debug"),
+    };
     this.meter = options.meter;
     this.eras = options.eras;
+    this.declarations = options.declarations;
     this.leases = options.leases;
     this.consent = options.authorization && { ...options.authorization, timers: options.timers, clock: options.clock };
-    this.levels = new LogLevels(options.spareOf?.levels);
+    this.levels = new LogLevels(new Pace(options), options.spareOf?.levels);
+    this.rootsPace = new Pace(options);
     this.taskTools = options.spareOf?.taskTools ?? new TaskTools(options.makesTasks);
     this.lastUsed = options.clock.now();
     this.#memo = options.memo && new SessionMemo(options.memo, this);
@@ -137,7 +160,8 @@ export class SessionSlot implements SessionContext {
       host: this.host,
       log: this.log,
       clock: this.clock,
-      listTtlMs: options.listTtlMs,
+      timers: this.timers,
+      ...options.lists,
       taskTools: this.taskTools,
       current: () => this.ready,
       onState: options.onState,
@@ -268,22 +292,26 @@ export class SessionSlot implements SessionContext {
   }
 
   #noteFailure(failure: UpstreamFailure): GatewayError {
+    const former = this.#lastFailure;
     this.#lastFailure = failure;
     if (failure.kind === "auth" && this.#options.isGuarded) {
       this.#offerConsent(failure);
       return this.#unavailable();
     }
     this.#backoff.failed(this.clock.now());
-    if (!this.isClosed) {
-      this.log.warn("upstream session failed", {
-        reason: failure.kind,
-        message: failure.message,
-        cause: failure.cause,
-      });
-      this.#offering.tell({ status: OPEN_STATUS[failure.kind], message: failure.message });
-      if (this.#options.isKept) this.open().catch(() => undefined);
-    }
+    if (this.isClosed) return this.#unavailable();
+    this.#tellFailure(failure, former);
+    if (this.client && failure.kind === "unreachable") void this.look();
+    this.#offering.tell({ status: OPEN_STATUS[failure.kind], message: failure.message });
+    if (this.#options.isKept) this.open().catch(() => undefined);
     return this.#unavailable();
+  }
+
+  /** What fails as it failed before is no news; nor is, for a provider whose state is logged, what that says already. */
+  #tellFailure({ kind, message, cause }: UpstreamFailure, former: UpstreamFailure | undefined): void {
+    const isSame = message === former?.message && String(cause) === String(former.cause);
+    const level = isSame || (!this.client && cause === undefined) ? "debug" : "warn";
+    this.log[level]("upstream session failed", { reason: kind, failure: message, cause });
   }
 
   /** Trying again changes nothing until somebody says yes. */
@@ -292,7 +320,7 @@ export class SessionSlot implements SessionContext {
     this.wantsConsent = true;
     this.#lastFailure = failure;
     this.log.info("upstream server must be allowed first");
-    this.host.offer(this.scope, [SIGN_IN_OFFER]);
+    void this.host.offer(this.scope, [SIGN_IN_OFFER]);
     this.#offering.tell({ status: "auth_required", message: signInMessage(failure.error), about: SIGN_IN_ABOUT });
   }
 
@@ -346,10 +374,26 @@ export class SessionSlot implements SessionContext {
 
   /** A shared session that cannot be reached is opened anew; a client's own may hold state that a new one would lose. */
   onTrouble(session: UpstreamSession, failure: UpstreamFailure): void {
+    if (this.client && failure.kind === "unreachable") void this.look();
     if (this.ready !== session || (failure.kind !== "expired" && !this.#options.isKept)) return;
     this.#leave(session);
     if (failure.kind === "expired") this.#reopen();
     else this.#noteFailure(failure);
+  }
+
+  /**
+   * A server over HTTP can be away without anybody hearing of it in the shared session, whose state is everybody's: it is
+   * asked. A server that is only slow to answer is not away.
+   */
+  async look(): Promise<void> {
+    const session = this.ready;
+    if (this.client) return this.#options.onDoubt();
+    if (!session || this.#isLooking) return;
+    this.#isLooking = true;
+    const failure = await session.probe();
+    this.#isLooking = false;
+    const isAway = failure?.kind === "unreachable" || failure?.kind === "expired";
+    if (isAway && isTrouble(failure)) this.onTrouble(session, failure);
   }
 
   renew(session: UpstreamSession): Promise<UpstreamSession> {
@@ -386,6 +430,7 @@ export class SessionSlot implements SessionContext {
     this.isClosed = true;
     this.#pause?.timer.cancel();
     this.#pause?.end();
+    for (const warning of Object.values(this.warnings)) warning.end();
     const left = [...this.#leaving];
     const current = [this.ready, this.#candidate];
     this.ready = undefined;

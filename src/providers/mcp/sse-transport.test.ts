@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { describeProvider } from "../../../tests/kit/describe-provider.ts";
 import { FakeOut, fakeSession, toolCall } from "../../../tests/kit/fake-host.ts";
+import { ManualTime } from "../../../tests/kit/manual-time.ts";
 import { type Exchange, type HttpFixture, startHttpFixture } from "./fixtures/http-server.ts";
 import { createProvider, openProvider } from "./fixtures/setup.ts";
 
@@ -64,6 +65,39 @@ describe("SseTransport", () => {
     await using server = await startSseServer();
     await using setup = await openProvider({ url: server.url, transport: "sse" });
     await expect(setup.provider.run(toolCall(tool), new FakeOut())).rejects.toMatchObject({ code });
+  });
+
+  describe("with a server that answers on its stream and never to the POST", () => {
+    type Then = (exchange: Exchange, time: ManualTime, cancel: () => void) => void;
+    const answer: Then = (exchange) =>
+      exchange.server.listeners.at(-1)?.event({ jsonrpc: "2.0", id: exchange.message.id, result: { content: [] } });
+    const leave: Then = (_exchange, time, cancel) => {
+      cancel();
+      time.advance(5_000);
+    };
+
+    test.each<[string, string, number, Then, number]>([
+      ["a long POST with its answer", "ok", 100_000, answer, 0],
+      ["a short POST soon after its answer", "ok", 10, answer, 2_000],
+      ["the POST of a call that was cancelled", "CANCELLED", 100_000, leave, 0],
+    ])("ends %s", async (_, outcome, bytes, then, afterMs) => {
+      await using server = await startSseServer();
+      const time = new ManualTime();
+      await using setup = await openProvider({ url: server.url, transport: "sse" }, { timers: time, clock: time });
+      const closed = Promise.withResolvers<void>();
+      const call = toolCall("echo", { text: "x".repeat(bytes) });
+      server.on["tools/call"] = (exchange) => {
+        exchange.response.on("close", closed.resolve);
+        then(exchange, time, () => setup.provider.reply(call.id, { type: "cancel" }));
+      };
+      const code = await setup.provider.run(call, new FakeOut()).then(
+        () => "ok",
+        (error: { code: string }) => error.code,
+      );
+      expect(code).toBe(outcome);
+      time.advance(afterMs);
+      await closed.promise;
+    });
   });
 
   test("says so when the address is no such stream", async () => {

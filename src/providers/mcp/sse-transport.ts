@@ -1,12 +1,14 @@
 /** HTTP+SSE of 2024-11-05: one GET stream carries every message of the server and names the address to POST to. */
-import type { Timers } from "../../contract/index.ts";
+import type { GatheredBytes, Timers } from "../../contract/index.ts";
 import { stringOf } from "../../contract/index.ts";
 import { MessageFault } from "../../wire/jsonrpc/index.ts";
 import { createSseDecoder, type SseDecoder, type SseEvent } from "../../wire/sse/index.ts";
 import { createHttpClient, type HttpClient, type HttpExchange } from "./http/index.ts";
 import { describeHttpFailure, describeStatus, postOnly } from "./http-link.ts";
+import { peekAnswer } from "./large-answer.ts";
 import type { McpConfig } from "./mcp-config.ts";
-import { readMessages } from "./read-messages.ts";
+import { mayBatch, readMessages } from "./read-messages.ts";
+import { SsePost } from "./sse-post.ts";
 import {
   type RequestSink,
   type RequestStream,
@@ -17,6 +19,7 @@ import {
 } from "./transport.ts";
 
 const ENDPOINT_MS = 10_000;
+const NO_ENDPOINT: UpstreamFailure = { kind: "unreachable", message: "The server named no endpoint." };
 
 export class SseTransport implements UpstreamTransport {
   readonly hasStreams = false;
@@ -28,25 +31,31 @@ export class SseTransport implements UpstreamTransport {
   readonly #url: URL;
   readonly #streams: HttpClient;
   readonly #timers: Timers;
+  readonly #gathered: GatheredBytes;
   readonly #as: (client: HttpClient) => HttpClient;
   #posts: HttpClient | undefined;
   #sockets: HttpClient | undefined;
   #stream: HttpExchange | undefined;
   #handlers: TransportHandlers | undefined;
+  /** Requests whose POST has not ended, by their ids. */
+  readonly #open = new Map<string, SsePost>();
   #opened = Promise.withResolvers<void>();
   #isOver = false;
+  #hasBatches = false;
 
   /** `as`: gives a client the credentials with which the server is called. */
   constructor(options: {
     config: McpConfig;
     streams: HttpClient;
     timers: Timers;
+    gathered: GatheredBytes;
     as?: (client: HttpClient) => HttpClient;
   }) {
     this.#config = options.config;
     this.#url = new URL(options.config.url ?? "");
     this.#streams = options.streams;
     this.#timers = options.timers;
+    this.#gathered = options.gathered;
     this.#as = options.as ?? ((client) => client);
   }
 
@@ -65,12 +74,20 @@ export class SseTransport implements UpstreamTransport {
               onEvent: (event) => this.#onEvent(event),
             });
         },
-        onData: (text) => decoder?.push(text),
-        onEnd: () =>
+        onData: (text) => {
+          decoder?.push(text);
+          if (!this.#gathered.set(decoder?.restBytes ?? 0)) throw new Error("there is no memory for an event");
+        },
+        onEnd: () => {
+          this.#gathered.clear();
           this.#lose(
             decoder ? { kind: "lost", message: "The server ended the stream." } : describeStatus(status, false),
-          ),
-        onError: (failure) => this.#lose(describeHttpFailure(failure)),
+          );
+        },
+        onError: (failure) => {
+          this.#gathered.clear();
+          this.#lose(describeHttpFailure(failure));
+        },
       },
     );
     const timer = this.#timers.after(ENDPOINT_MS, () =>
@@ -82,8 +99,13 @@ export class SseTransport implements UpstreamTransport {
   #onEvent(event: SseEvent): void {
     if (event.type === "endpoint") this.#setEndpoint(stringOf(event.data));
     if (event.data === "" || event.type !== "message") return;
+    const large = peekAnswer(event.data);
+    if (large && this.#handlers?.onLarge?.(large)) return this.#open.get(large.id)?.answered();
     try {
-      for (const message of readMessages(event.data)) this.#handlers?.onMessage(message);
+      for (const message of readMessages(event.data, this.#hasBatches)) {
+        if (message.kind === "response") this.#open.get(message.id)?.answered();
+        this.#handlers?.onMessage(message);
+      }
     } catch (error) {
       if (!(error instanceof MessageFault)) throw error;
       this.#handlers?.onFault(error);
@@ -102,22 +124,26 @@ export class SseTransport implements UpstreamTransport {
   }
 
   request(text: string, sink: RequestSink): RequestStream {
-    // Without a limit of its own: some servers accept a request only when they have answered it.
-    void this.#post(text).then((failure) => failure && sink.onFailure(failure));
-    return { pause() {}, resume() {}, abort() {} };
+    if (!this.#posts) {
+      queueMicrotask(() => sink.onFailure(NO_ENDPOINT));
+      return { pause() {}, resume() {}, abort() {} };
+    }
+    const post = new SsePost(this.#posts, text, this.#timers, (failure) => {
+      this.#open.delete(sink.id);
+      if (failure) sink.onFailure(failure);
+    });
+    this.#open.set(sink.id, post);
+    return post;
   }
 
   send(text: string): Promise<UpstreamFailure | undefined> {
-    return this.#post(text, this.#timers);
+    if (!this.#posts) return Promise.resolve(NO_ENDPOINT);
+    return postOnly(this.#posts, { head: "", body: text, hasSession: true, timers: this.#timers });
   }
 
-  #post(body: string, timers?: Timers): Promise<UpstreamFailure | undefined> {
-    const request = { head: "", body, hasSession: true, ...(timers && { timers }) };
-    if (this.#posts) return postOnly(this.#posts, request);
-    return Promise.resolve({ kind: "unreachable", message: "The server named no endpoint." });
+  agree(version: string): void {
+    this.#hasBatches = mayBatch(version);
   }
-
-  agree(): void {}
 
   listen(): Promise<void> {
     return Promise.resolve();

@@ -150,3 +150,17 @@ describe("children of clients", () => {
     expect(setup.provider.upstreamCount()).toBe(0);
   });
 });
+
+test("a fault of ours in one call of a child leaves the child and its other calls alone", async () => {
+  await using setup = await openProvider(stdioConfig());
+  const pid = await pidOf(setup);
+  const other = start(setup, "never");
+  const faulty = new FakeOut();
+  faulty.onEvent = () => {
+    throw new RangeError("Invalid string length");
+  };
+  const failed = setup.provider.run(toolCall("who", {}), faulty);
+  await expect(failed).rejects.toMatchObject({ code: "INTERNAL" });
+  expect(await pidOf(setup)).toBe(pid);
+  expect(await Promise.race([other, turn().then(() => "runs")])).toBe("runs");
+});

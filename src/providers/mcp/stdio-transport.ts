@@ -1,40 +1,117 @@
 /** A server that is a child process: one message per line, everything on one pipe. */
-import type { Log } from "../../contract/index.ts";
+import type { Clock, GatheredBytes, Log, Timer, Timers } from "../../contract/index.ts";
 import { MessageFault } from "../../wire/jsonrpc/index.ts";
+import { peekAnswer, peekId } from "./large-answer.ts";
 import type { McpConfig } from "./mcp-config.ts";
-import { readMessages } from "./read-messages.ts";
-import { type Child, type ChildExit, spawnChild, type Watchdog } from "./stdio/index.ts";
-import type { RequestStream, TransportHandlers, UpstreamFailure, UpstreamTransport } from "./transport.ts";
+import { mayBatch, readMessages, UnheldMessage } from "./read-messages.ts";
+import {
+  type Child,
+  type ChildExit,
+  createTellingFilter,
+  spawnChild,
+  WaitingLines,
+  type Watchdog,
+} from "./stdio/index.ts";
+import type { RequestSink, RequestStream, TransportHandlers, UpstreamFailure, UpstreamTransport } from "./transport.ts";
 
 export type StdioOptions = {
   readonly config: McpConfig;
   readonly parentEnv: Readonly<Record<string, string | undefined>>;
   readonly watchdog: Watchdog;
+  readonly clock: Clock;
+  readonly timers: Timers;
   readonly log: Log;
+  readonly gathered: GatheredBytes;
+  readonly hearProgram?: HearProgram | undefined;
 };
 
-/** How much may wait for a server that reads slowly. One that reads nothing gets nothing more, or it would fill our memory. */
+/** A program of that server has started: hears the lines of its standard error that say something. */
+export type HearProgram = (server: string) => (line: string) => void;
+
+/** How much may wait for a server that reads slowly, or it would fill our memory. */
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
+const FULL: UpstreamFailure = {
+  kind: "full",
+  message: "The server reads slower than it is called, and too much waits for it.",
+};
+/** A server that has taken nothing for so long, while it was to read more than may wait, reads nothing any more. */
+const NOT_READING_MS = 5_000;
 const NOT_READING: UpstreamFailure = { kind: "unreachable", message: "The server does not read what it is sent." };
+/** How much of answers to what it asks: a server that asks on and on and reads nothing has us read for ever. */
+const MAX_OWED_BYTES = 4 * 1024 * 1024;
 
 // One pipe for all: pausing it for one call would hold up the others.
 const sharedPipe: RequestStream = { pause() {}, resume() {}, abort() {} };
 
 export function createStdioTransport(options: StdioOptions): UpstreamTransport {
-  const { config, log } = options;
+  const { config } = options;
   let child: Child | undefined;
   let isClosed = false;
+  let hasBatches = false;
+  let lose: ((failure: UpstreamFailure) => void) | undefined;
+  /** Of answers, since the server last had read everything. */
+  let owedBytes = 0;
 
   function onLine(line: string, handlers: TransportHandlers): void {
+    const large = peekAnswer(line);
+    if (large && handlers.onLarge?.(large)) return;
     try {
-      for (const message of readMessages(line)) handlers.onMessage(message);
+      for (const message of readMessages(line, hasBatches)) handlers.onMessage(message);
     } catch (error) {
       if (!(error instanceof MessageFault)) throw error;
       handlers.onFault(error);
     }
   }
 
-  const isPlugged = () => child !== undefined && child.waitingBytes > MAX_WAITING_BYTES;
+  /** The pipe takes more, and nothing waits for it. */
+  let isFree = true;
+  /** Since when it has taken nothing, and how much it was to take since. */
+  let fullSince = 0;
+  let wantedBytes = 0;
+  const waiting = new WaitingLines(MAX_WAITING_BYTES);
+
+  function write(line: string, tag?: string): void {
+    if (child?.write(line, tag) !== false) return;
+    isFree = false;
+    fullSince = options.clock.now();
+    wantedBytes = 0;
+  }
+
+  function onDrain(): void {
+    owedBytes = 0;
+    isFree = true;
+    while (isFree) {
+      const next = waiting.take();
+      if (!next) return;
+      write(next.text, next.tag);
+    }
+  }
+
+  /** Of what is to be sent while the pipe is full. */
+  function isRead(bytes: number): boolean {
+    wantedBytes += bytes;
+    return wantedBytes <= MAX_WAITING_BYTES || options.clock.now() - fullSince < NOT_READING_MS;
+  }
+
+  /** The request waits until the pipe takes it. */
+  function queue(text: string, sink: RequestSink): RequestStream {
+    if (!isRead(text.length)) {
+      queueMicrotask(() => sink.onFailure(NOT_READING));
+      return sharedPipe;
+    }
+    const line = { text, tag: sink.id, refuse: () => queueMicrotask(() => sink.onFailure(FULL)) };
+    waiting.add(line, sink.caller);
+    const takeBack = () => waiting.remove(line);
+    return { ...sharedPipe, abort: () => void takeBack(), takeBack };
+  }
+
+  /** False: it has to wait. */
+  function say(text: string): boolean {
+    const line = oneLine(text);
+    if (isFree) write(line);
+    else waiting.add({ text: line, refuse() {} }, undefined);
+    return isFree;
+  }
 
   return {
     hasStreams: false,
@@ -43,18 +120,24 @@ export function createStdioTransport(options: StdioOptions): UpstreamTransport {
     mayBeModern: true,
 
     open(handlers) {
-      const stderr = createLineLog(log);
+      const stderr = readLines(options, options.hearProgram?.(config.id));
+      lose = handlers.onLost.bind(handlers);
       child = spawnChild({
         command: config.command ?? "",
         args: config.args,
         env: config.env,
+        secrets: config.secrets ?? [],
         parentEnv: options.parentEnv,
         watchdog: options.watchdog,
         maxLineBytes: config.maxMessage,
         ...(config.cwd === undefined ? {} : { cwd: config.cwd }),
+        gathered: options.gathered,
         onLine: (line) => onLine(line, handlers),
-        onStderr: stderr,
+        onDropped: (head, tail) => handlers.onFault(new UnheldMessage(peekId(head, tail))),
+        onDrain,
+        onStderr: stderr.push,
         onExit(exit) {
+          stderr.end();
           if (!isClosed) handlers.onLost(describeExit(exit, child?.stderrTail() ?? ""));
         },
       });
@@ -62,20 +145,31 @@ export function createStdioTransport(options: StdioOptions): UpstreamTransport {
     },
 
     request(text, sink) {
-      if (isPlugged()) queueMicrotask(() => sink.onFailure(NOT_READING));
-      else child?.write(oneLine(text), sink.id);
+      const line = oneLine(text);
+      if (!isFree) return queue(line, sink);
+      write(line, sink.id);
       return sharedPipe;
     },
 
-    unsent: () => child?.unsent ?? [],
+    unsent: () => [...(child?.unsent ?? []), ...waiting.tags],
 
     send(text) {
-      if (isPlugged()) return Promise.resolve(NOT_READING);
-      child?.write(oneLine(text));
+      say(text);
       return Promise.resolve(undefined);
     },
 
-    agree() {},
+    answer(text) {
+      if (!say(text)) owedBytes += text.length;
+      if (owedBytes > MAX_OWED_BYTES && !isClosed) {
+        isClosed = true;
+        lose?.({ ...NOT_READING, kind: "lost" });
+      }
+      return Promise.resolve(undefined);
+    },
+
+    agree(version) {
+      hasBatches = mayBatch(version);
+    },
     listen: () => Promise.resolve(),
 
     async close() {
@@ -93,21 +187,51 @@ function oneLine(text: string): string {
 function describeExit(exit: ChildExit, tail: string): UpstreamFailure {
   if (exit.error) {
     const hasStarted = exit.code !== null || exit.signal !== null;
-    return { kind: hasStarted ? "invalid" : "unreachable", message: exit.error.message, cause: exit.error };
+    return { kind: hasStarted ? "invalid" : "unreachable", message: exit.error.message, cause: exit.error.cause };
   }
   const how = exit.signal === null ? `exited with code ${exit.code}` : `ended by ${exit.signal}`;
-  // What a server says when it dies may name its credentials: it goes to the log, never to callers.
-  const lastLine = tail.trimEnd().split("\n").at(-1)?.trim().slice(0, 200) ?? "";
+  // What a server says when it dies may name its credentials: it goes to the log and to operators, never to callers.
+  const lastLine = tail.split("\n").filter(createTellingFilter()).at(-1)?.trim().slice(0, 200) ?? "";
   return { kind: "lost", message: how, ...(lastLine === "" ? {} : { cause: lastLine }) };
 }
 
-/** Standard error as debug lines: servers write there what they like, mostly greetings. */
-function createLineLog(log: Log): (text: string) => void {
+const MAX_LINE = 1024;
+/** So many lines of standard error are logged in a second; the others are counted. */
+const MAX_LOGGED = 100;
+const LOGGED_MS = 1_000;
+
+type Lines = { push(text: string): void; end(): void };
+
+/** Standard error as debug lines: servers write there what they like, mostly greetings. `hear`: what may be more than that. */
+function readLines({ log, timers }: Pick<StdioOptions, "log" | "timers">, hear?: (line: string) => void): Lines {
+  const isTelling = createTellingFilter();
   let rest = "";
-  return (text) => {
-    const lines = (rest + text).split("\n");
-    rest = (lines.pop() ?? "").slice(-1024);
-    for (const line of lines)
-      if (line.trim() !== "") log.debug("server wrote to stderr", { line: line.slice(0, 1024) });
+  let count = 0;
+  let timer: Timer | undefined;
+  function tellRest(): void {
+    if (count > MAX_LOGGED) log.debug("server wrote more to stderr", { lines: count - MAX_LOGGED });
+    timer?.cancel();
+    timer = undefined;
+    count = 0;
+  }
+  function take(whole: string): void {
+    const line = whole.slice(0, MAX_LINE);
+    if (line.trim() !== "") {
+      timer ??= timers.after(LOGGED_MS, tellRest);
+      if (++count <= MAX_LOGGED) log.debug("server wrote to stderr", { line });
+    }
+    if (isTelling(line)) hear?.(line);
+  }
+  return {
+    push(text) {
+      const lines = (rest + text).split("\n");
+      rest = (lines.pop() ?? "").slice(-MAX_LINE);
+      for (const line of lines) take(line);
+    },
+    end() {
+      take(rest);
+      rest = "";
+      tellRest();
+    },
   };
 }

@@ -1,5 +1,5 @@
 /** Which resources are subscribed to on one upstream session, and by which client sessions. */
-import { decodeString, jsonText, type Payload, payload } from "../../contract/index.ts";
+import { copyString, decodeString, jsonText, type Payload, payload } from "../../contract/index.ts";
 import type { UpstreamSession } from "./upstream-session.ts";
 
 export class Subscriptions {
@@ -21,7 +21,7 @@ export class Subscriptions {
   hold(uri: string, session: string): void {
     const holders = this.#holders.get(uri);
     if (holders) holders.add(session);
-    else this.#holders.set(uri, new Set([session]));
+    else this.#holders.set(copyString(uri), new Set([session]));
   }
 
   /** True: nobody holds it any more, so the server must hear of it. */

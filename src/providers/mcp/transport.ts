@@ -2,15 +2,17 @@
  * How messages travel to and from one upstream session. A transport skims each message once, keeps the streams of
  * requests apart where the wire does, and says precisely what became of a request that got no answer.
  */
-import type { GatewayError } from "../../contract/index.ts";
+import type { GatewayError, SharingCaller } from "../../contract/index.ts";
 import type { Message, MessageFault } from "../../wire/jsonrpc/index.ts";
+import type { LargeAnswer } from "./large-answer.ts";
 
 export type UpstreamFailure = {
   /**
    * unreachable: nothing was sent, or nobody there looked at it. lost: it was sent, and no answer can come any more. invalid: the answer cannot be
-   * used. auth: credentials are missing or refused. expired: the upstream session is gone, nothing was processed.
+   * used. auth: credentials are missing or refused. expired: the upstream session is gone, nothing was processed. full: too much
+   * waits to be sent already, and nothing was; that says nothing about the server.
    */
-  readonly kind: "unreachable" | "lost" | "invalid" | "auth" | "expired";
+  readonly kind: "unreachable" | "lost" | "invalid" | "auth" | "expired" | "full";
   /** The HTTP status, where that is what was wrong. */
   readonly status?: number;
   /** Safe to show: never text of the server beyond a JSON-RPC error's own message. */
@@ -42,10 +44,14 @@ export interface RequestSink {
   /** The answer, or whatever else came on the stream of this request. */
   onMessage(message: Message): void;
   onFailure(failure: UpstreamFailure): void;
+  /** Takes a long answer that nobody has read yet. Absent: it is read like any other, and comes by `onMessage`. */
+  onLarge?(answer: LargeAnswer): void;
   /** The server closed the stream before its answer and is asked again after that time. */
   onHangUp?(retryMs: number): void;
   /** It stays open as long as the session: nobody waits for its answer. */
   readonly isStanding?: boolean;
+  /** For whom it is made; absent: for ourselves. Asked only where it has to wait before it is sent. */
+  readonly caller?: SharingCaller;
 }
 
 /** Reading of one request's stream. All three do nothing where streams are not apart. */
@@ -54,6 +60,8 @@ export interface RequestStream {
   resume(): void;
   /** Stops reading. The sink hears nothing more. */
   abort(): void;
+  /** True: nothing of the request was sent, and nothing will be. Absent: it is sent, as far as is known. */
+  takeBack?(): boolean;
 }
 
 /** How a request goes out that is unlike the others of its session. */
@@ -64,16 +72,23 @@ export type RequestOptions = {
   readonly isLong?: boolean;
 };
 
+/** It is kept, also in the store, and goes out with every request. Some servers put a signed token there. */
+export const MAX_SESSION_ID = 4096;
+
 /** Under which a server knows a session, whichever process speaks: and what came last on the stream of that session. */
 export type SessionHandle = { readonly id: string; readonly lastEventId: string };
 
 export interface TransportHandlers {
   /** A message that stands on no request's stream. */
   onMessage(message: Message): void;
+  /** A long answer that nobody has read yet. False: nobody takes it like this. */
+  onLarge?(answer: LargeAnswer): boolean;
   /** A message outside request streams that cannot be taken; `fault.id` is its id where that could be read. */
   onFault(fault: MessageFault): void;
   /** Once: nothing will come and nothing can be sent any more. */
   onLost(failure: UpstreamFailure): void;
+  /** What the server says outside requests cannot be heard now: it may be away. */
+  onUnheard?(): void;
   /** The transport's `handle` has changed. */
   onHandle?(): void;
 }
@@ -101,6 +116,8 @@ export interface UpstreamTransport {
   unsent?(): readonly string[];
   /** Sends a notification or an answer. Resolves when the server took it, or to why it did not. `head`: as in RequestOptions. */
   send(text: string, head?: string): Promise<UpstreamFailure | undefined>;
+  /** The same for an answer to what the server asked, which it owes to itself. Absent: as `send`. */
+  answer?(text: string): Promise<UpstreamFailure | undefined>;
   /** The revision both sides agreed on. */
   agree(version: string): void;
   /** Opens the way for messages outside requests, where that is a stream of its own. Resolves soon in any case. */

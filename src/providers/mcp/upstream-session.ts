@@ -18,15 +18,23 @@ import {
 } from "../../contract/index.ts";
 import { errorText, type Message, MessageFault, requestText } from "../../wire/jsonrpc/index.ts";
 import type { ConsentSurroundings } from "./consent-question.ts";
+import type { Declarations } from "./declarations.ts";
 import type { FormerSession } from "./former-session.ts";
 import type { Agreement } from "./handshake.ts";
+import { noRoom } from "./http-link.ts";
 import { type OpenAsk, routeNotification, routeRequest } from "./incoming.ts";
+import type { LargeAnswer } from "./large-answer.ts";
 import type { Leases } from "./leases.ts";
+import type { PageAnswer } from "./list-page.ts";
 import type { LogLevels } from "./log-levels.ts";
+import { failureOf } from "./mcp-errors.ts";
 import type { Eras } from "./modern/eras.ts";
 import { isModern, type ModernSide } from "./modern/modern-side.ts";
 import { isStillModern, settleEra } from "./opening.ts";
 import { PendingAnswer } from "./pending-answer.ts";
+import { RefusedBatch, UnheldMessage } from "./read-messages.ts";
+import type { RepeatedWarning } from "./repeated-warning.ts";
+import type { Requesters } from "./requesters.ts";
 import { RunningCall } from "./running-call.ts";
 import type { TaskTable } from "./task-table.ts";
 import type { DrivenTask } from "./tasks/driven-task.ts";
@@ -44,29 +52,36 @@ import {
 export interface SessionContext {
   readonly provider: string;
   readonly gatewayVersion: string;
+  /** How a gateway is told which of our callers a call is of; undefined: it is not. */
+  readonly requester: ((call: Call) => string) | undefined;
   /** Whose session it is; undefined for the one that is shared. */
   readonly client: SessionRef | undefined;
   readonly host: Host;
   readonly clock: Clock;
   readonly timers: Timers;
   readonly log: Log;
+  /** What a server could have us write without end. */
+  readonly warnings: Readonly<Record<"undelivered" | "tooLarge" | "batch" | "malformed", RepeatedWarning>>;
   readonly meter: Meter;
   readonly tasks: TaskTable;
   readonly taskTools: TaskTools;
   readonly levels: LogLevels;
   readonly eras: Eras;
+  readonly declarations: Declarations;
   readonly leases: Leases;
   /** Whom to ask where credentials are missing; undefined where the config has them all. */
   readonly consent: ConsentSurroundings | undefined;
   /** Calls that wait for input and will be sent again. */
   heldCalls: number;
-  /** The principals whose calls it has carried; more than two are not counted. */
-  readonly principals: Set<string>;
+  /** Whose calls it has carried. */
+  readonly requesters: Requesters;
   onListChanged(kinds: readonly ListedKind[]): void;
   /** Nothing can come from this session any more. */
   onLost(session: UpstreamSession, failure: UpstreamFailure): void;
   /** A request of this session could not be delivered. */
   onTrouble(session: UpstreamSession, failure: UpstreamFailure): void;
+  /** The server may be away: whoever tells its state finds out. */
+  look(): Promise<void>;
   /** The server has forgotten this session: gives the one that takes its place. */
   renew(session: UpstreamSession): Promise<UpstreamSession>;
   /** Resolves when the server's lists have been read or have failed once. */
@@ -79,8 +94,10 @@ export interface SessionContext {
   onIdle(session: UpstreamSession): void;
 }
 
+type TakeLarge = (answer: LargeAnswer) => void;
+
 const REQUEST_MS = 30_000;
-const PING_MS = 5000;
+const PROBE_MS = 5000;
 
 // Invariants:
 //  1. Every id in `pending` was given out once; its entry leaves when the answer comes, fails, or is no more wanted.
@@ -99,6 +116,8 @@ export class UpstreamSession implements TransportHandlers {
   /** It has been asked for its era and has not answered: if the process ends now, that may be why. */
   diesAsked = false;
   isOver = false;
+  /** The transport has ended by itself: nobody at the other end works on anything any more. */
+  isLost = false;
   /** Set where another process has opened it, and this one goes on with it. */
   readonly former: FormerSession | undefined;
   #nextKey = 1;
@@ -123,19 +142,26 @@ export class UpstreamSession implements TransportHandlers {
   }
 
   /** A request of our own. Rejects with UpstreamFault. */
-  async request(method: string, params: Payload, timeoutMs = REQUEST_MS): Promise<Message> {
+  async request(method: string, params: Payload, timeoutMs = REQUEST_MS, takeLarge?: TakeLarge): Promise<Message> {
     try {
-      return await this.#requestOnce(method, params, timeoutMs);
+      return await this.#requestOnce(method, params, timeoutMs, takeLarge);
     } catch (error) {
       // What we ask for ourselves may be asked twice.
       if (!(error instanceof UpstreamFault) || !error.failure.isStale || this.isOver) throw error;
-      return await this.#requestOnce(method, params, timeoutMs);
+      return await this.#requestOnce(method, params, timeoutMs, takeLarge);
     }
   }
 
-  #requestOnce(method: string, params: Payload, timeoutMs: number): Promise<Message> {
+  /** The same for what may be answered at length: a long answer comes as it is, and nobody has read it yet. */
+  requestPage(method: string, params: Payload): Promise<PageAnswer> {
+    return new Promise((resolve, reject) => {
+      this.request(method, params, REQUEST_MS, resolve).then(resolve, reject);
+    });
+  }
+
+  #requestOnce(method: string, params: Payload, timeoutMs: number, takeLarge: TakeLarge | undefined): Promise<Message> {
     if (this.isOver) return Promise.reject(new UpstreamFault({ kind: "unreachable", message: "The session is over." }));
-    const waiting = new PendingAnswer(this, this.context.timers, timeoutMs);
+    const waiting = new PendingAnswer(this, this.context.timers, timeoutMs, takeLarge);
     waiting.id = this.begin(waiting);
     const dressed = this.modern?.dress(method, params);
     const text = requestText(waiting.id, method, dressed?.params ?? params);
@@ -146,20 +172,39 @@ export class UpstreamSession implements TransportHandlers {
   /** Whether the server still knows this session, or still speaks the era in which it has none. */
   async isKnown(): Promise<boolean> {
     if (this.modern) return isStillModern(this);
+    const failure = await this.probe();
+    return !(failure?.isTurnedAway || failure?.kind === "expired");
+  }
+
+  /** Asks the server for an answer, whatever it says. Resolves to why there is none. */
+  async probe(): Promise<UpstreamFailure | undefined> {
     try {
-      await this.request("ping", payload(""), PING_MS);
-      return true;
+      await this.request(this.modern ? "server/discover" : "ping", payload(""), PROBE_MS);
+      return undefined;
     } catch (error) {
-      return !(error instanceof UpstreamFault && (error.failure.isTurnedAway || error.failure.kind === "expired"));
+      return failureOf(error);
     }
   }
 
-  /** Sends a notification or an answer; a failure is logged, because nobody waits for it. */
+  /** What the server says outside requests reaches us now. */
+  get hears(): boolean {
+    return this.modern ? this.modern.listening.isHeard : (this.transport.hears ?? true);
+  }
+
+  /** Sends a notification; a failure is logged, because nobody waits for it. */
   send(text: string, head?: string): Promise<void> {
+    return this.isOver ? Promise.resolve() : this.#delivered(this.transport.send(text, head));
+  }
+
+  /** The same for an answer to what the server asked. */
+  answer(text: string): Promise<void> {
     if (this.isOver) return Promise.resolve();
-    return this.transport.send(text, head).then((failure) => {
-      if (failure && !this.isOver) this.context.log.warn("upstream message not delivered", { cause: failure.message });
-    });
+    return this.#delivered(this.transport.answer?.(text) ?? this.transport.send(text));
+  }
+
+  async #delivered(sent: Promise<UpstreamFailure | undefined>): Promise<void> {
+    const failure = await sent;
+    if (failure && !this.isOver) this.context.warnings.undelivered.note({ cause: failure.message });
   }
 
   /** The id under which a request of this sink goes out. */
@@ -186,6 +231,13 @@ export class UpstreamSession implements TransportHandlers {
   /** The same, where what becomes of the answer decides whether the session may `rest`. */
   drop(id: string): void {
     if (this.pending.delete(Number(id))?.isStanding) this.#standing--;
+  }
+
+  /** Nobody waits for this answer any more: it may still come, and the session need not stay open for it. */
+  leave(id: string): void {
+    if (!this.waitingFor(id)) return;
+    this.#standing++;
+    this.rest();
   }
 
   rest(): void {
@@ -244,15 +296,30 @@ export class UpstreamSession implements TransportHandlers {
     return isModern(call) && call.method === "tools/call" && !this.context.taskTools.isKnown;
   }
 
+  onLarge(answer: LargeAnswer): boolean {
+    const waiting = this.waitingFor(answer.id);
+    waiting?.onLarge?.(answer);
+    return waiting?.onLarge !== undefined;
+  }
+
   onMessage(message: Message): void {
     try {
       this.#route(message);
     } catch (error) {
-      // Deeper in the message than the skim looks stood something that two readers could read differently.
-      if (!(error instanceof JsonFault)) throw error;
-      this.onFault(new MessageFault(-32600, error.message, message.kind === "response" ? message.id : "null"));
-      if (message.kind === "request") void this.send(errorText(message.id, { code: -32600, message: error.message }));
+      this.#onUnread(message, error);
     }
+  }
+
+  /** The transport reads on: what is wrong with one message, or with us, is nothing to those who wait for others. */
+  #onUnread(message: Message, error: unknown): void {
+    // Deeper in the message than the skim looks stood something that two readers could read differently.
+    const isAmbiguous = error instanceof JsonFault;
+    if (!isAmbiguous) this.context.log.error("a message of the server could not be taken", { cause: error });
+    const text = isAmbiguous ? error.message : "The gateway failed.";
+    const isAnswer = message.kind === "response";
+    if (isAnswer || isAmbiguous) this.onFault(new MessageFault(-32600, text, isAnswer ? message.id : "null"));
+    if (message.kind !== "request") return;
+    void this.answer(errorText(message.id, { code: isAmbiguous ? -32600 : -32603, message: text }));
   }
 
   #route(message: Message): void {
@@ -264,17 +331,29 @@ export class UpstreamSession implements TransportHandlers {
   }
 
   onFault(fault: MessageFault): void {
-    const waiting = this.waitingFor(fault.id);
-    if (waiting)
-      waiting.onFailure({ kind: "invalid", message: "The server's answer is not a valid message.", cause: fault });
-    else this.context.log.debug("upstream text is no message", { cause: fault.message });
+    const isBatch = fault instanceof RefusedBatch;
+    const ids = isBatch ? [...fault.ids] : [fault.id];
+    const waiting = ids.map((id) => this.waitingFor(id)).filter((one) => one !== undefined);
+    const message = isBatch
+      ? "The server's answer stands in a batch that is not taken."
+      : "The server's answer is not a valid message.";
+    const isUnheld = fault instanceof UnheldMessage;
+    const failure: UpstreamFailure = isUnheld ? noRoom() : { kind: "invalid", message, cause: fault };
+    for (const one of waiting) one.onFailure(failure);
+    if (isBatch) this.context.warnings.batch.note({ cause: fault.message });
+    else if (waiting.length === 0) this.context.warnings.malformed.note({ cause: fault.message });
   }
 
   onLost(failure: UpstreamFailure): void {
     if (this.isOver) return;
+    this.isLost = true;
     this.#end(failure, this.transport.unsent?.());
     this.context.onLost(this, failure);
     void this.transport.close();
+  }
+
+  onUnheard(): void {
+    void this.context.look();
   }
 
   onHandle(): void {
