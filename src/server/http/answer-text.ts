@@ -50,9 +50,9 @@ export function chunkOf(text: string): string {
   return `${text.length.toString(16)}\r\n${text}\r\n`;
 }
 
-/** What is answered before there is a request that anybody could answer. `message` is ours and plain ASCII. */
-export function faultText(status: number, message: string): string {
+/** What is answered where nobody else does. `message` is ours and plain ASCII; `lines`: further header lines. */
+export function faultText(status: number, message: string, lines = ""): string {
   const body = JSON.stringify({ error: message });
   const length = `Content-Length: ${body.length}\r\n\r\n`;
-  return `${statusLine(status)}${dateLine()}${CLOSE}Content-Type: application/json\r\n${length}${body}`;
+  return `${statusLine(status)}${dateLine()}${CLOSE}${lines}Content-Type: application/json\r\n${length}${body}`;
 }

@@ -142,6 +142,15 @@ describe("an answer", () => {
 });
 
 describe("stopAccepting", () => {
+  test("resets nobody who had connected before, when those were taken first", async () => {
+    await using rig = await openRig();
+    await until(() => rig.listener.connections === 1);
+    for (let number = 0; number < 20; number++) rig.client();
+    await rig.listener.takeWaiting();
+    rig.listener.stopAccepting();
+    expect(rig.listener.connections).toBe(21);
+  });
+
   test("leaves connections open for one more request, until idle ones are closed; streams go on", async () => {
     await using rig = await openRig();
     const [used, idle] = [rig.client(), rig.client()];

@@ -6,31 +6,39 @@ import type { Socket } from "node:net";
 import type { BodyTaker, HttpPeer } from "../../contract/index.ts";
 import { CONTINUE, faultText } from "./answer-text.ts";
 import { Exchange, type ExchangeOwner } from "./exchange.ts";
+import { HeldBytes, type HoldingHost } from "./held-bytes.ts";
 import { peerOf } from "./peer.ts";
 import { RequestFault } from "./request-fault.ts";
 import type { RequestHead } from "./request-head.ts";
 import { RequestReader } from "./request-reader.ts";
 import { readShared } from "./shared-buffer.ts";
+import type { Unfinished } from "./unfinished.ts";
+import type { Unread, UnreadBook } from "./unread.ts";
 
 /** What a connection needs of the listener. */
-export interface ConnectionHost {
+export interface ConnectionHost extends HoldingHost {
   readonly dateLine: string;
   readonly tick: number;
   readonly isDraining: boolean;
   /** No connection stays open that waits for nothing. */
   readonly closesIdle: boolean;
   readonly limits: ConnectionLimits;
+  readonly unread: UnreadBook;
   /** False: nothing may leave or be taken any more on the connections that are there. Absent: always. */
   readonly mayWrite: (() => boolean) | undefined;
   /** Who sends these headers; `peer`: the other end of the connection. */
   clientAddress(peer: string, headers: RequestHead["headers"]): string | undefined;
   onRequest(exchange: Exchange): void;
+  /** The body does not fit in memory now: the request is answered without it. */
+  onNoRoom(exchange: Exchange): void;
   /** A body is whole that did not come with its head: it is handed over now or later, or the request is answered without it. */
   onLateBody(exchange: Exchange, handOver: () => void): void;
   /** A handler threw. The client has been answered with 500, or cut off in the middle of an answer. */
   onError(cause: unknown): void;
   /** A client was turned away before anybody could answer it, or while it was waited for. */
   onRefused(status: number, peer: string | undefined): void;
+  /** A client was cut off that did not read what it had asked for. */
+  onUnread(peer: string | undefined): void;
   onGone(connection: HttpConnection): void;
 }
 
@@ -48,6 +56,7 @@ export type ConnectionLimits = {
 
 /** What may be read beyond the present request, and what is read of an unwanted body to save the connection. */
 const MAX_AHEAD = 64 * 1024;
+const NO_ROOM = "the gateway holds too much of other messages; try again";
 /** So many bytes of a body earn it another second. */
 const BODY_RATE = 16 * 1024;
 
@@ -55,10 +64,11 @@ const BODY_RATE = 16 * 1024;
 //  1. `#exchange` is set from the end of a request's head to the end of its answer, or until the client is gone.
 //  2. The reader is busy exactly while there is an exchange or `#isHeld`.
 //  3. Once `#isClosing`, nothing more is written and whatever comes is dropped.
-export class HttpConnection implements ExchangeOwner {
+export class HttpConnection implements ExchangeOwner, Unread, Unfinished {
   readonly #socket: Socket;
   readonly #host: ConnectionHost;
   readonly #reader: RequestReader;
+  readonly #held: HeldBytes;
   #exchange: Exchange | undefined;
   #peer: HttpPeer | undefined;
   #owesContinue = false;
@@ -76,6 +86,7 @@ export class HttpConnection implements ExchangeOwner {
   constructor(socket: Socket, host: ConnectionHost) {
     this.#socket = socket;
     this.#host = host;
+    this.#held = new HeldBytes(this, host);
     this.#reader = new RequestReader(
       (head) => this.#onHead(head),
       (taker, text) => this.#onLateBody(taker, text),
@@ -126,11 +137,20 @@ export class HttpConnection implements ExchangeOwner {
       this.#fail(error);
     }
     if (this.#isClosing) return;
+    if (!this.#held.set(this.#reader.heldBytes)) return this.giveWay();
     const isFull = this.#reader.ahead > MAX_AHEAD;
     if (isFull !== this.#isPaused) this.#setPaused(isFull);
     if (!this.#isBusy && (this.#isPeerDone || this.#reader.skipped > MAX_AHEAD)) this.#close();
     // After the client's last byte, a body that is not whole never will be.
     else if (this.#isPeerDone && this.#reader.isInBody) this.destroy();
+  }
+
+  get peerAddress(): string {
+    return this.#socket.remoteAddress ?? "";
+  }
+
+  giveWay(): void {
+    this.refuse(new RequestFault(503, NO_ROOM));
   }
 
   #onHead(head: RequestHead): void {
@@ -144,6 +164,7 @@ export class HttpConnection implements ExchangeOwner {
 
   readBody(maxBytes: number, taker: BodyTaker): void {
     this.#since = this.#host.tick;
+    if (!this.#hasRoomFor(maxBytes)) return;
     if (!this.#reader.readBody(maxBytes, taker)) return;
     // A client that has begun to send the body does not wait any more.
     if (this.#owesContinue && this.#reader.ahead === 0) this.send(CONTINUE);
@@ -151,8 +172,27 @@ export class HttpConnection implements ExchangeOwner {
     this.#readOn();
   }
 
+  /** A body whose length is known is refused before it is read; one that is here belongs to the exchange from now on. */
+  #hasRoomFor(maxBytes: number): boolean {
+    const { bodyLength, hasWholeBody } = this.#reader;
+    const exchange = this.#exchange;
+    this.#held.askedBy(exchange);
+    if (!exchange || bodyLength > maxBytes) return true;
+    if (!this.#held.makeRoom(bodyLength)) {
+      this.#host.onNoRoom(exchange);
+      return false;
+    }
+    if (hasWholeBody) this.#held.give(exchange, bodyLength);
+    return true;
+  }
+
   #onLateBody(taker: BodyTaker, text: string): void {
-    if (this.#exchange) this.#host.onLateBody(this.#exchange, () => taker.onBody(text));
+    // There was room for it when it came.
+    this.#held.clear();
+    const exchange = this.#exchange;
+    if (!exchange) return;
+    this.#held.give(exchange, text.length);
+    this.#host.onLateBody(exchange, () => taker.onBody(text));
   }
 
   discardBody(): void {
@@ -172,16 +212,46 @@ export class HttpConnection implements ExchangeOwner {
   }
 
   send(text: string): boolean {
-    return this.#isClosing || this.#isMuted() || this.#socket.write(text, "latin1");
+    if (this.#isClosing || this.#isMuted() || this.#isOverfull()) return true;
+    const hasRoom = this.#socket.write(text, "latin1");
+    if (!hasRoom) this.#host.unread.grew(this);
+    return hasRoom;
   }
 
   sendParts(head: string, body: Buffer, tail: string): void {
-    if (this.#isClosing || this.#isMuted()) return;
+    if (this.#isClosing || this.#isMuted() || this.#isOverfull()) return;
     this.#socket.cork();
     this.#socket.write(head, "latin1");
     this.#socket.write(body);
-    this.#socket.write(tail, "latin1");
+    const hasRoom = this.#socket.write(tail, "latin1");
     this.#socket.uncork();
+    if (!hasRoom) this.#host.unread.grew(this);
+  }
+
+  get unreadBytes(): number {
+    return this.#socket.writableLength;
+  }
+
+  get sentBytes(): number {
+    return this.#socket.bytesWritten - this.#socket.writableLength;
+  }
+
+  #stopReading(): void {
+    this.#reader.stop();
+    this.#held.clear();
+  }
+
+  cutUnread(): void {
+    this.#isClosing = true;
+    this.#stopReading();
+    this.#host.onUnread(this.#socket.remoteAddress);
+    this.destroy();
+  }
+
+  #isOverfull(): boolean {
+    if (this.#socket.writableLength <= this.#host.unread.limits.eachBytes) return false;
+    this.cutUnread();
+    return true;
   }
 
   /** Who asks for much and reads nothing gets one answer more than fits, and not all of them. */
@@ -193,6 +263,7 @@ export class HttpConnection implements ExchangeOwner {
   }
 
   #onDrain(): void {
+    this.#host.unread.caughtUp(this);
     if (!this.#isHeld) return this.#guard(() => this.#exchange?.onDrain?.());
     this.#isHeld = false;
     this.#next();
@@ -200,6 +271,8 @@ export class HttpConnection implements ExchangeOwner {
 
   #next(): void {
     this.#since = this.#host.tick;
+    this.#held.clear();
+    this.#held.askedBy(undefined);
     this.#reader.next();
     if (!this.#reader.isIdle || this.#isPeerDone) this.#readOn();
     else if (this.#host.closesIdle) this.#close();
@@ -215,13 +288,20 @@ export class HttpConnection implements ExchangeOwner {
     const { mayWrite } = this.#host;
     if (mayWrite === undefined || mayWrite()) return false;
     this.#isClosing = true;
-    this.#reader.stop();
+    this.#stopReading();
     this.#socket.destroy();
     return true;
   }
 
   destroy(): void {
     this.#socket.destroy();
+  }
+
+  /** Since when it waits for a request that has not come as a whole, or for its client to hang up; undefined: it is in use. */
+  get idleSince(): number | undefined {
+    const isOver = this.#isClosing && this.#socket.writableFinished;
+    const isUnused = !this.#isClosing && !this.#isBusy && !this.#reader.hasRest && this.#socket.writableLength === 0;
+    return isOver || isUnused ? this.#since : undefined;
   }
 
   /** Says goodbye to a client that waits for nothing. */
@@ -236,7 +316,7 @@ export class HttpConnection implements ExchangeOwner {
   #close(): void {
     if (this.#isClosing || this.#isMuted()) return;
     this.#isClosing = true;
-    this.#reader.stop();
+    this.#stopReading();
     this.#since = this.#host.tick;
     this.#socket.end();
     if (this.#isPaused) this.#setPaused(false);
@@ -250,7 +330,7 @@ export class HttpConnection implements ExchangeOwner {
     const isAnswered = exchange === undefined && this.#reader.hasRest;
     this.#host.onRefused(fault.status, this.#socket.remoteAddress);
     if (exchange?.isOpen) this.destroy();
-    else if (!isAnswered) this.send(faultText(fault.status, fault.message));
+    else if (!isAnswered) this.send(faultText(fault.status, fault.message, exchange?.extraLines));
     this.#close();
     this.#guard(() => exchange?.leave());
   }
@@ -283,9 +363,10 @@ export class HttpConnection implements ExchangeOwner {
 
   #onGone(): void {
     this.#isClosing = true;
-    this.#reader.stop();
+    this.#stopReading();
     const exchange = this.#exchange;
     this.#exchange = undefined;
+    this.#host.unread.caughtUp(this);
     this.#host.onGone(this);
     this.#guard(() => exchange?.leave());
   }

@@ -1,7 +1,9 @@
+import { generateKeyPairSync, sign } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { ManualTime } from "../../../tests/kit/manual-time.ts";
 import type { HttpRequest } from "../../contract/index.ts";
 import { LOCAL } from "../../contract/index.ts";
+import { twinOf } from "../../mechanisms/identity/token-twin.ts";
 import { EdgeLimiter, networkOf } from "./edge-limiter.ts";
 
 const RATE = { capacity: 2, refill: 1, periodMs: 1_000 };
@@ -37,6 +39,35 @@ describe("EdgeLimiter", () => {
     expect(edge.refuse(from("192.0.2.1", "Bearer b"))).toBeUndefined();
     expect(edge.refuse(from("192.0.2.1"))).toBeUndefined();
     expect(edge.refuse(from("192.0.2.1"))).toBe(1_000);
+  });
+
+  test.each([
+    "bEaReR a",
+    "bearer a",
+    "BEARER    a",
+    "Bearer a ",
+    "  Bearer a",
+    "Bearer \ta",
+    "Bearer\ta",
+    "Bearer \u00a0a",
+  ])("takes %j for the token that it is", (spelling) => {
+    const edge = new EdgeLimiter({ token: RATE }, new ManualTime());
+    expect(edge.refuse(from("192.0.2.1", "Bearer a"))).toBeUndefined();
+    expect(edge.refuse(from("192.0.2.1", "Bearer a"))).toBeUndefined();
+    expect(edge.refuse(from("192.0.2.1", spelling))).toBe(1_000);
+    expect(edge.refuse(from("192.0.2.1", "Bearer b"))).toBeUndefined();
+    expect(edge.refuse(from("192.0.2.1", "Bearer A"))).toBeUndefined();
+  });
+
+  test("takes a token with the other signature that fits for the token that it is, and no token of the same claims", () => {
+    const { privateKey: key } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+    const make = () =>
+      `a.b.${sign("sha256", Buffer.from("a.b"), { key, dsaEncoding: "ieee-p1363" }).toString("base64url")}`;
+    const [token, other] = [make(), make()];
+    const edge = new EdgeLimiter({ token: { ...RATE, capacity: 1 } }, new ManualTime());
+    expect(edge.refuse(from("192.0.2.1", `Bearer ${token}`))).toBeUndefined();
+    expect(edge.refuse(from("192.0.2.1", `Bearer ${twinOf(token, "ES256")}`))).toBe(1_000);
+    expect(edge.refuse(from("192.0.2.1", `Bearer ${other}`))).toBeUndefined();
   });
 
   test("counts by tokens alone where it is told so", () => {

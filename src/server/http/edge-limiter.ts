@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto";
 import { isIPv6 } from "node:net";
 import type { Clock, Debit, HttpRequest } from "../../contract/index.ts";
+import { oneOfTwins } from "../../mechanisms/identity/token-twin.ts";
 import { MemoryCounters } from "../../stores/memory/index.ts";
 import type { EdgeConfig } from "../config/limits-config.ts";
 
@@ -40,11 +41,17 @@ export class EdgeLimiter {
     if (authorization === undefined) return undefined;
     let hash = this.#tokens.get(headers);
     if (hash === undefined) {
-      hash = createHash("sha256").update(authorization, "latin1").digest("base64url").slice(0, 22);
+      hash = createHash("sha256").update(plainly(authorization), "latin1").digest("base64url").slice(0, 22);
       this.#tokens.set(headers, hash);
     }
     return hash;
   }
+}
+
+/** However it is spelled, it is the same: the scheme in any case, blanks of any kind and number, either signature that fits. */
+function plainly(authorization: string): string {
+  const [scheme = "", ...rest] = authorization.trim().split(/\s+/);
+  return [scheme.toLowerCase(), ...rest.map(oneOfTwins)].join(" ");
 }
 
 /** Where a request comes from, as far as trusted proxies tell. */

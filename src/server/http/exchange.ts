@@ -1,6 +1,7 @@
 /** One request and its answer. Lives for that long only: afterwards it lets go of the connection and does nothing. */
 import {
   type BodyTaker,
+  type HeldMessage,
   type HttpPeer,
   type HttpRequest,
   type HttpResponse,
@@ -35,6 +36,9 @@ export class Exchange implements HttpRequest, HttpResponse {
   onClose: (() => void) | undefined = undefined;
   /** Set by whoever found out. */
   principal: Principal = LOCAL;
+  /** Header lines that the answer has, whoever gives it. */
+  extraLines = "";
+  #held: HeldMessage | undefined;
   readonly #head: RequestHead;
   #owner: ExchangeOwner | undefined;
   #isOpen = false;
@@ -68,6 +72,25 @@ export class Exchange implements HttpRequest, HttpResponse {
 
   get isOver(): boolean {
     return this.#owner === undefined;
+  }
+
+  get held(): HeldMessage | undefined {
+    return this.#held;
+  }
+
+  /** Its body is here: the exchange holds it until its end. */
+  hold(message: HeldMessage): void {
+    this.#held = message.hold();
+  }
+
+  forgetBody(): void {
+    this.#held?.letGo();
+    this.#held = undefined;
+  }
+
+  #letGo(): void {
+    this.#owner = undefined;
+    this.forgetBody();
   }
 
   /** The answer has no known length and has begun. */
@@ -107,7 +130,8 @@ export class Exchange implements HttpRequest, HttpResponse {
     if (this.#isOpen) throw new Error("the answer has begun already");
     this.#isOpen = true;
     const framing = this.#head.isOld ? "" : CHUNKED;
-    this.#unsent = `${statusLine(status)}${owner.dateLine}${this.#keeping(owner)}${framing}${lines}\r\n`;
+    const head = `${statusLine(status)}${owner.dateLine}${this.#keeping(owner)}`;
+    this.#unsent = `${head}${framing}${lines}${this.extraLines}\r\n`;
   }
 
   write(text: string): boolean {
@@ -125,7 +149,7 @@ export class Exchange implements HttpRequest, HttpResponse {
     }
     const owner = this.#owner;
     if (!owner) return;
-    this.#owner = undefined;
+    this.#letGo();
     const last = this.#takeUnsent() + this.#framed(text) + (this.#isBare() ? "" : LAST_CHUNK);
     if (last !== "") owner.send(last);
     owner.finish();
@@ -133,14 +157,14 @@ export class Exchange implements HttpRequest, HttpResponse {
 
   cut(): void {
     const owner = this.#owner;
-    this.#owner = undefined;
+    this.#letGo();
     owner?.destroy();
   }
 
   /** The client is gone, or is sent away without this answer. */
   leave(): void {
     if (this.#owner === undefined) return;
-    this.#owner = undefined;
+    this.#letGo();
     this.#unsent = "";
     this.onClose?.();
   }
@@ -148,12 +172,12 @@ export class Exchange implements HttpRequest, HttpResponse {
   #takeOwner(): ExchangeOwner | undefined {
     if (this.#isOpen && this.#owner) throw new Error("the answer has begun already");
     const owner = this.#owner;
-    this.#owner = undefined;
+    this.#letGo();
     return owner;
   }
 
   #wholeHead(owner: ExchangeOwner, status: number, lines: string, length: number): string {
-    const head = `${statusLine(status)}${owner.dateLine}${this.#keeping(owner)}${lines}`;
+    const head = `${statusLine(status)}${owner.dateLine}${this.#keeping(owner)}${lines}${this.extraLines}`;
     return status === 204 || status === 304 ? `${head}\r\n` : `${head}Content-Length: ${length}\r\n\r\n`;
   }
 

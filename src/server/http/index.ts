@@ -1,4 +1,4 @@
-export { EdgeLimiter } from "./edge-limiter.ts";
+export { EdgeLimiter, networkOf } from "./edge-limiter.ts";
 export { listenOn } from "./listen-on.ts";
 export { HttpListener } from "./listener.ts";
 export type { TlsTerms } from "./tls-server.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { HttpResponse } from "../../contract/index.ts";
-import { GET, post, rawRig, turn, until } from "./fixtures/raw-client.ts";
+import { GET, post, type RawClient, rawRig, turn, until } from "./fixtures/raw-client.ts";
 
 const seconds = (count: number) => count * 1000;
 
@@ -124,21 +124,51 @@ describe("a client that takes its time", () => {
 
 describe("the number of connections", () => {
   test("is bounded: one more is told 503 and nothing of it is read", async () => {
-    await using rig = await rawRig({ maxConnections: 1 });
+    const full: number[] = [];
+    const open: HttpResponse[] = [];
+    const onFull = (most: number) => full.push(most);
+    await using rig = await rawRig({ maxConnections: 1, onFull });
+    rig.listener.onRequest = (exchange) => open.push(exchange);
     const first = rig.client();
-    first.write(post("a"));
+    first.write(GET);
+    await until(() => open.length === 1);
+    for (let round = 0; round < 2; round++) {
+      const second = rig.client();
+      second.write(GET);
+      await second.all();
+      expect(second.statuses).toEqual([503]);
+      second.socket.end();
+      await until(() => rig.listener.connections === 1);
+    }
+    expect([open.length, full]).toEqual([1, [1]]);
+    open[0]?.answer(200, "", "<a>");
     await first.until(({ text }) => text.endsWith("<a>"));
-    const second = rig.client();
-    second.write(post("b"));
-    await second.all();
-    expect(second.statuses).toEqual([503]);
-    expect(rig.seen).toHaveLength(1);
-    second.socket.end();
     first.socket.end();
     await until(() => rig.listener.connections === 0);
     const third = rig.client();
-    third.write(post("c"));
-    await third.until(({ text }) => text.endsWith("<c>"));
+    third.write(GET);
+    await until(() => open.length === 2);
+  });
+
+  test.each([
+    ["say nothing", ""],
+    ["have begun to say something", "G"],
+    ["have had their answers", GET],
+  ])("is bounded: those that %s give way, the longest idle first, to whoever asks for something", async (_, said) => {
+    await using rig = await rawRig({ maxConnections: 4 });
+    const idle: RawClient[] = [];
+    for (let count = 0; count < 4; count++) {
+      const client = rig.client();
+      idle.push(client);
+      client.write(said);
+      await until(() => rig.listener.connections === count + 1);
+      if (said === GET) await client.until(({ text }) => text.endsWith("<>"));
+    }
+    const last = rig.client();
+    last.write(post("a"));
+    await last.until(({ text }) => text.endsWith("<a>"));
+    await until(() => idle[0]?.isEnded === true);
+    expect(idle.map(({ isEnded }) => isEnded)).toEqual([true, false, false, false]);
   });
 
   test("of nobody needs no timer", async () => {

@@ -1,26 +1,50 @@
 /** Accepts connections, keeps their number and their time in bounds, and lets go of them in good order. */
 import { createServer, type Server, type Socket } from "node:net";
-import type { HttpRequest, HttpResponse, Timer, Timers } from "../../contract/index.ts";
+import { setImmediate as turn } from "node:timers/promises";
+import {
+  ByteBudget,
+  type Holder,
+  type HttpRequest,
+  type HttpResponse,
+  type Timer,
+  type Timers,
+} from "../../contract/index.ts";
 import { dateLine } from "./answer-text.ts";
 import { type ConnectionHost, type ConnectionLimits, HttpConnection } from "./connection.ts";
+import { ownConnectionBound } from "./connection-bound.ts";
 import type { Exchange } from "./exchange.ts";
 import { RequestFault } from "./request-fault.ts";
 import { TlsServer, type TlsTerms } from "./tls-server.ts";
+import { UnfinishedBook } from "./unfinished.ts";
+import { UnreadBook, type UnreadLimits, unreadLimits } from "./unread.ts";
 
 export type HttpListenerOptions = {
   readonly timers: Timers;
   /** Answers, sooner or later. What it throws is logged, and the client gets 500. */
   readonly onRequest: (request: HttpRequest, response: HttpResponse) => void;
   readonly onError: (cause: unknown) => void;
+  /** Header lines that every answer to this request has, whoever gives it; unset: none. Must cost next to nothing. */
+  readonly linesFor?: (request: HttpRequest) => string;
   /** Hears of each body that did not come with its head when it is whole, and hands it over or answers; unset: hands it over. */
   readonly onLateBody?: (request: HttpRequest, response: HttpResponse, handOver: () => void) => void;
+  /** Of messages that are not whole, of bodies until they are answered, and of what is not read; unset: without an end. */
+  readonly budget?: ByteBudget;
+  /** Whose bytes come on a connection from there; `request`: whose body it is. Unset: whoever has that address. */
+  readonly holderOf?: (peer: string, request: HttpRequest | undefined) => Holder;
+  /** Answers a request whose body does not fit in memory now; unset: with 503. */
+  readonly onNoRoom?: (request: HttpRequest, response: HttpResponse) => void;
   /** A client was turned away with this status before its request could be handed over as a whole. */
   readonly onRefused?: (status: number, peer: string | undefined) => void;
+  /** A client was cut off that left too much of its answers unread. */
+  readonly onUnread?: (peer: string | undefined) => void;
   /** Who sends these headers; `peer`: the other end of the connection, which it is unless this says otherwise. */
   readonly clientAddress?: (peer: string, headers: HttpRequest["headers"]) => string | undefined;
-  /** Default 20,000. Further ones are answered with 503. */
+  /** Unset: as many as the process may hold. Beyond that the longest idle are closed; where none is, new ones are answered with 503. */
   readonly maxConnections?: number;
+  /** There are as many connections as there may be, for the first time since there were clearly fewer. */
+  readonly onFull?: (most: number) => void;
   readonly limits?: Partial<ConnectionLimits>;
+  readonly unread?: UnreadLimits;
   /** Unset: plain HTTP. */
   readonly tls?: TlsTerms;
   /** Asked before each write; false: the connection is destroyed instead. Must cost next to nothing. */
@@ -30,12 +54,22 @@ export type HttpListenerOptions = {
 const TICK_MS = 1000;
 /** Idle for longer than the usual 60 s of clients and proxies: the side that asks should be the one that closes. */
 const LIMITS: ConnectionLimits = { head: 15, body: 30, wholeBody: 300, idle: 65, linger: 5, stalledWriteMs: 120_000 };
-/** Those that are told 503 need a moment to read it. */
-const MAX_REFUSED = 1000;
+/** Beside those that there may be: those that are told 503, who need a moment to read it. */
+const REFUSED_PART = 1 / 16;
+/** Of all that there may be: so many idle ones are closed at once, because to find them takes a look at all. */
+const CLOSED_PART = 1 / 64;
+/** Below that part of the bound the next time at it is news. */
+const CALM_PART = 3 / 4;
 const PROBE_MS = 30_000;
+const RETRY_SOON = "Retry-After: 1\r\n";
+/** Twice as many as can wait: Node lets 511. */
+const MAX_WAITING = 1_000;
 
 export class HttpListener implements ConnectionHost {
   readonly limits: ConnectionLimits;
+  readonly budget: ByteBudget;
+  readonly unfinished: UnfinishedBook;
+  readonly unread: UnreadBook;
   readonly mayWrite: (() => boolean) | undefined;
   dateLine = dateLine();
   tick = 0;
@@ -44,15 +78,24 @@ export class HttpListener implements ConnectionHost {
   readonly server: Server;
   readonly #options: HttpListenerOptions;
   readonly #max: number;
+  readonly #maxRefused: number;
   readonly #connections = new Set<HttpConnection>();
   readonly #tls: TlsServer | undefined;
   #timer: Timer | undefined;
   #closed: Promise<void> | undefined;
+  #taken = 0;
+  #isFull = false;
+  /** When everybody was found to be busy. */
+  #busyAt = -1;
 
   constructor(options: HttpListenerOptions) {
     this.#options = options;
-    this.#max = options.maxConnections ?? 20_000;
+    this.#max = options.maxConnections ?? Math.ceil(ownConnectionBound() * (1 - REFUSED_PART));
+    this.#maxRefused = Math.ceil(this.#max * REFUSED_PART);
     this.limits = { ...LIMITS, ...options.limits };
+    this.budget = options.budget ?? new ByteBudget(Number.POSITIVE_INFINITY);
+    this.unfinished = new UnfinishedBook(this.budget);
+    this.unread = new UnreadBook(options.unread ?? unreadLimits(this.budget), this.budget);
     this.mayWrite = options.mayWrite;
     // Half open: a client may end its side when it has asked. Probed: a stream may be silent for hours.
     const probes = { keepAlive: true, keepAliveInitialDelay: PROBE_MS };
@@ -60,8 +103,9 @@ export class HttpListener implements ConnectionHost {
     const accept = (socket: Socket) => this.accept(socket);
     this.#tls = options.tls && new TlsServer(options.tls, sockets, accept);
     this.server = this.#tls?.server ?? createServer(sockets, accept);
+    this.server.on("connection", () => this.#taken++);
     // Those in a handshake are not among our connections yet.
-    if (this.#tls) this.server.maxConnections = this.#max + MAX_REFUSED;
+    if (this.#tls) this.server.maxConnections = this.#max + this.#maxRefused;
   }
 
   get connections(): number {
@@ -74,7 +118,8 @@ export class HttpListener implements ConnectionHost {
   }
 
   accept(socket: Socket): void {
-    if (this.#connections.size >= this.#max + MAX_REFUSED) {
+    if (this.#connections.size >= this.#max) this.#closeLongestIdle();
+    if (this.#connections.size >= this.#max + this.#maxRefused) {
       socket.destroy();
       return;
     }
@@ -84,8 +129,37 @@ export class HttpListener implements ConnectionHost {
     if (this.#connections.size > this.#max) connection.refuse(new RequestFault(503, "too many connections"));
   }
 
+  /** A client that asks for something goes before those that wait for nothing. */
+  #closeLongestIdle(): void {
+    if (!this.#isFull) this.#options.onFull?.(this.#max);
+    this.#isFull = true;
+    if (this.#busyAt === this.tick) return;
+    const idle = [...this.#connections].filter(({ idleSince }) => idleSince !== undefined);
+    if (idle.length === 0) this.#busyAt = this.tick;
+    idle.sort((one, other) => (one.idleSince ?? 0) - (other.idleSince ?? 0));
+    for (const connection of idle.slice(0, Math.ceil(this.#max * CLOSED_PART))) {
+      // It is told so later, and the next one comes now.
+      this.#connections.delete(connection);
+      connection.destroy();
+    }
+  }
+
   onRequest(exchange: Exchange): void {
+    const { linesFor } = this.#options;
+    if (linesFor) exchange.extraLines = linesFor(exchange);
     this.#options.onRequest(exchange, exchange);
+  }
+
+  holderOf(peer: string, exchange: Exchange | undefined): Holder {
+    const { holderOf } = this.#options;
+    return holderOf ? holderOf(peer, exchange) : { name: peer };
+  }
+
+  onNoRoom(exchange: Exchange): void {
+    const { onNoRoom } = this.#options;
+    if (onNoRoom) return onNoRoom(exchange, exchange);
+    exchange.discard();
+    exchange.answer(503, RETRY_SOON, "");
   }
 
   onLateBody(exchange: Exchange, handOver: () => void): void {
@@ -102,6 +176,10 @@ export class HttpListener implements ConnectionHost {
     this.#options.onRefused?.(status, peer);
   }
 
+  onUnread(peer: string | undefined): void {
+    this.#options.onUnread?.(peer);
+  }
+
   clientAddress(peer: string, headers: HttpRequest["headers"]): string | undefined {
     const { clientAddress } = this.#options;
     return clientAddress ? clientAddress(peer, headers) : peer;
@@ -109,6 +187,7 @@ export class HttpListener implements ConnectionHost {
 
   onGone(connection: HttpConnection): void {
     this.#connections.delete(connection);
+    if (this.#connections.size < this.#max * CALM_PART) this.#isFull = false;
   }
 
   #arm(): void {
@@ -116,6 +195,7 @@ export class HttpListener implements ConnectionHost {
     this.#timer = this.#options.timers.after(TICK_MS, () => {
       this.tick++;
       this.#timer = undefined;
+      this.unread.tick();
       for (const connection of this.#connections) connection.check();
       // Without a connection nobody is watched, and the process may sleep.
       if (this.#connections.size > 0) this.#arm();
@@ -128,9 +208,25 @@ export class HttpListener implements ConnectionHost {
     this.#tls?.cutAll();
   }
 
+  get isListening(): boolean {
+    return this.server.listening;
+  }
+
   /** Lets no connection be used again after its next answer; new ones are taken. */
   leave(): void {
     this.isDraining = true;
+  }
+
+  /**
+   * Takes all that have connected by now: Node takes one in each turn, and those that nobody has taken are reset with what is
+   * listened on, together with the requests that may be on them.
+   */
+  async takeWaiting(): Promise<void> {
+    let before = -1;
+    for (let turns = 0; turns < MAX_WAITING && before !== this.#taken; turns++) {
+      before = this.#taken;
+      await turn();
+    }
   }
 
   /** Takes no more connections. Those that are there may be used once more: a request may be on its way on any of them. */

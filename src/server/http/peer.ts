@@ -4,10 +4,11 @@ import type { HttpPeer } from "../../contract/index.ts";
 
 /** Whose connection it is, as far as the connection itself tells. */
 export function peerOf(socket: Socket): HttpPeer {
-  const address = socket.remoteAddress ?? "";
-  if (!isSecure(socket)) return { address };
-  const certificate = certificateOf(socket);
-  return certificate ? { address, certificate } : { address };
+  const { remoteAddress: address = "", localAddress, localPort: port } = socket;
+  const isOpen = localAddress !== undefined && port !== undefined;
+  const peer = isOpen ? { address, reached: { address: localAddress, port } } : { address };
+  const certificate = isSecure(socket) ? certificateOf(socket) : undefined;
+  return certificate ? { ...peer, certificate } : peer;
 }
 
 function isSecure(socket: Socket): socket is TLSSocket {

@@ -1,4 +1,5 @@
 /** Takes a body apart as it comes. Chunks are read as strictly as heads: see request-head.ts. */
+import { GatheredText } from "../../contract/index.ts";
 import { RequestFault } from "./request-fault.ts";
 import type { RequestFraming } from "./request-head.ts";
 
@@ -10,23 +11,29 @@ const MAX_CHUNK_LINE = 1024;
 const MAX_TRAILER_BYTES = 8 * 1024;
 /** Of all chunks of a body together: they mean nothing to anybody. */
 const MAX_EXTENSION_BYTES = 16 * 1024;
-const MAX_PIECES = 1024;
 
 export class RequestBody {
-  /** What has come so far, unless it is dropped. */
-  text = "";
   /** Bytes of the body so far, dropped or not. */
   bytes = 0;
   #state: State;
   #left = 0;
   #extensions = 0;
-  #pieces = 0;
+  readonly #kept = new GatheredText();
   #isDropped: boolean;
 
   constructor(framing: RequestFraming, isDropped: boolean) {
     this.#state = framing === "chunked" ? "chunk-size" : framing > 0 ? "length" : "done";
     this.#left = framing === "chunked" ? 0 : framing;
     this.#isDropped = isDropped;
+  }
+
+  /** What has come so far, unless it is dropped. */
+  get text(): string {
+    return this.#kept.text;
+  }
+
+  get keptBytes(): number {
+    return this.#kept.length;
   }
 
   get isDone(): boolean {
@@ -40,7 +47,7 @@ export class RequestBody {
   /** Keeps nothing from now on. */
   drop(): void {
     this.#isDropped = true;
-    this.text = "";
+    this.#kept.take();
   }
 
   /** Takes what it can from `at` on and says where it stopped. Throws RequestFault. */
@@ -74,17 +81,9 @@ export class RequestBody {
     const end = Math.min(text.length, at + this.#left);
     this.#left -= end - at;
     this.bytes += end - at;
-    if (!this.#isDropped) this.#keep(text.slice(at, end));
+    if (!this.#isDropped) this.#kept.add(text.slice(at, end));
     if (this.#left === 0) this.#state = this.#state === "chunk" ? "chunk-end" : "done";
     return end;
-  }
-
-  /** A client may send its body byte by byte, and a joined text costs 32 bytes per piece: melted down in time. */
-  #keep(piece: string): void {
-    this.text = this.text === "" ? piece : this.text + piece;
-    if (++this.#pieces < MAX_PIECES || this.#pieces * 1024 < this.bytes) return;
-    this.text = Buffer.from(this.text, "latin1").toString("latin1");
-    this.#pieces = 0;
   }
 
   #takeSize(text: string, at: number): number {

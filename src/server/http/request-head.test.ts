@@ -145,6 +145,7 @@ describe("parseRequestHead", () => {
     ["HTTP/1.0", "", false],
     ["HTTP/1.0", "Keep-Alive", true],
     ["HTTP/1.0", "keep-alive, close", false],
+    ["HTTP/1.1", `a${" ".repeat(300_000)}b, close`, false],
   ])("%s with Connection: %j stays open: %s", (version, connection, stays) => {
     const lines = connection === "" ? HOST : `${HOST}Connection: ${connection}\r\n`;
     expect(parseRequestHead(head(lines, `GET /x ${version}`)).keepsAlive).toBe(stays);

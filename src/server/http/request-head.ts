@@ -112,8 +112,16 @@ function lengthIn(text: string): number {
 }
 
 function keepsAlive(connection: string | undefined, isOld: boolean): boolean {
-  const words = connection === undefined ? [] : connection.toLowerCase().split(/[\t ]*,[\t ]*/);
+  const words = connection === undefined ? [] : wordsIn(connection);
   return !words.includes("close") && (!isOld || words.includes("keep-alive"));
+}
+
+/** Of a list in a header. Not by one pattern for blanks and comma: that would look at each blank for each of those before it. */
+export function wordsIn(list: string): readonly string[] {
+  return list
+    .toLowerCase()
+    .split(",")
+    .map((word) => word.trim());
 }
 
 function expectsContinue(expect: string | undefined, isOld: boolean): boolean {

@@ -64,6 +64,22 @@ export class RequestReader {
     return this.#text.length - this.#at;
   }
 
+  /** How much of it all is in memory. */
+  get heldBytes(): number {
+    return this.ahead + (this.#body?.keptBytes ?? 0);
+  }
+
+  /** What the present body was said to have; 0: nobody knows, or there is none. */
+  get bodyLength(): number {
+    const { length } = this.#known as KnownHead;
+    return this.#hasRest ? length : 0;
+  }
+
+  /** The whole of the present body is here, and nobody has asked for it yet. */
+  get hasWholeBody(): boolean {
+    return this.#body === undefined && this.bodyLength > 0 && this.bodyLength <= this.ahead;
+  }
+
   /** How much of the present body has come. */
   get bodyBytes(): number {
     return this.#body?.bytes ?? 0;

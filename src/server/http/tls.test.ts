@@ -7,6 +7,8 @@ import { join } from "node:path";
 import { connect } from "node:tls";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { ManualTime } from "../../../tests/kit/manual-time.ts";
+import { pathOf } from "../../../tests/needs/need.ts";
+import { openssl } from "../../../tests/needs/programs.ts";
 import type { HttpPeer } from "../../contract/index.ts";
 import { HttpListener } from "./listener.ts";
 import type { TlsTerms } from "./tls-server.ts";
@@ -14,14 +16,15 @@ import type { TlsTerms } from "./tls-server.ts";
 let folder = "";
 const file = (name: string) => join(folder, name);
 const text = (name: string) => readFileSync(file(name), "utf8");
-const openssl = (...args: string[]) => execFileSync("openssl", args, { stdio: ["ignore", "ignore", "ignore"] });
+const runOpenssl = (...args: string[]) =>
+  execFileSync(pathOf(openssl), args, { stdio: ["ignore", "ignore", "ignore"] });
 
 /** A certificate of its own authority, or of `issuer`. */
 function makeCertificate(name: string, subject: string, issuer?: string): void {
   const key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", file(`${name}.key`)];
   const names = ["-subj", subject, "-addext", "subjectAltName=IP:127.0.0.1,URI:spiffe://acme/ada"];
   const signed = issuer === undefined ? [] : ["-CA", file(`${issuer}.crt`), "-CAkey", file(`${issuer}.key`)];
-  openssl("req", "-x509", ...key, ...names, ...signed, "-days", "30", "-out", file(`${name}.crt`));
+  runOpenssl("req", "-x509", ...key, ...names, ...signed, "-days", "30", "-out", file(`${name}.crt`));
 }
 
 beforeAll(() => {
@@ -71,8 +74,8 @@ function get(port: number, client?: string): Promise<HttpPeer> {
 describe("a listener with a certificate", () => {
   test("answers over TLS, and asks clients for nothing", async () => {
     const port = await listen(terms());
-    expect(await get(port)).toEqual({ address: "127.0.0.1" });
-    expect(await get(port, "client")).toEqual({ address: "127.0.0.1" });
+    expect(await get(port)).toEqual({ address: "127.0.0.1", reached: { address: "127.0.0.1", port } });
+    expect(await get(port, "client")).toEqual({ address: "127.0.0.1", reached: { address: "127.0.0.1", port } });
   });
 
   test("tells what a client of its authority showed", async () => {
@@ -89,7 +92,7 @@ describe("a listener with a certificate", () => {
 
   test("takes clients without a certificate, and tells one of a stranger for what it is", async () => {
     const port = await listen({ ...terms(), clientCa: text("ca.crt") });
-    expect(await get(port)).toEqual({ address: "127.0.0.1" });
+    expect(await get(port)).toEqual({ address: "127.0.0.1", reached: { address: "127.0.0.1", port } });
     expect((await get(port, "stranger")).certificate?.isTrusted).toBe(false);
   });
 
@@ -110,6 +113,6 @@ describe("a listener with a certificate", () => {
   test("goes on after clients that speak no TLS", async () => {
     const port = await listen(terms());
     await expect(fetch(`http://127.0.0.1:${port}/`)).rejects.toThrow();
-    expect(await get(port)).toEqual({ address: "127.0.0.1" });
+    expect(await get(port)).toEqual({ address: "127.0.0.1", reached: { address: "127.0.0.1", port } });
   });
 });

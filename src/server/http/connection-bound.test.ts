@@ -1,0 +1,19 @@
+import { describe, expect, test } from "vitest";
+import { connectionBound, ownConnectionBound } from "./connection-bound.ts";
+
+describe("connectionBound", () => {
+  test.each([
+    [1_048_576, 30, 20_000],
+    [20_000, 30, 18_946],
+    [4_096, 30, 3_042],
+    [64, 30, 17],
+    [20, 30, 1],
+  ])("with at most %i open files, %i of them open, there are %i connections", (limit, open, most) => {
+    expect(connectionBound(limit, open)).toBe(most);
+  });
+
+  test("is found out for this process", () => {
+    expect(ownConnectionBound()).toBeGreaterThan(0);
+    expect(ownConnectionBound()).toBeLessThanOrEqual(20_000);
+  });
+});
