@@ -2,7 +2,15 @@
 
 import * as z from "zod";
 import { EVIDENCE, patternReaches } from "../../contract/index.ts";
-import { BINDING_TARGETS, compileCondition, DEFAULT_POLICIES, ExpressionFault } from "../../mechanisms/access/index.ts";
+import {
+  ANY,
+  BINDING_TARGETS,
+  compileCondition,
+  DEFAULT_POLICIES,
+  ExpressionFault,
+} from "../../mechanisms/access/index.ts";
+import { stemsOf } from "./check-servers.ts";
+import { didYouMean } from "./nearest.ts";
 import type { Problem } from "./problem.ts";
 import { READ_ONCE } from "./read-once.ts";
 
@@ -132,19 +140,37 @@ export const accessSchema = z
 
 export type AccessConfig = Readonly<z.output<typeof accessSchema>>;
 
-/** What must hold among the table and the servers. A table that is wrong by itself is left to the schema. */
-export function checkAccess(raw: unknown, segments: ReadonlyMap<string, string>): Problem[] {
+/** What must hold among the table, the servers and the catalogs. A table that is wrong by itself is left to the schema. */
+export function checkAccess(
+  raw: unknown,
+  segments: ReadonlyMap<string, string>,
+  catalogs: readonly string[],
+): Problem[] {
   const parsed = accessSchema.safeParse(raw ?? {}, READ_ONCE);
   if (!parsed.success) return [];
-  const { servers, bindings, scopes, rules } = parsed.data;
+  const { servers, grants, bindings, exposure, scopes, rules } = parsed.data;
+  const ids = [...segments.keys()];
+  const stems = stemsOf(segments);
   const problems: Problem[] = Object.keys(servers)
     .filter((server) => !segments.has(server))
     .map((server) => ({ path: ["access", "servers", server], text: "expected the id of a server in this file" }));
   const check = (list: string, place: number, key: string, pattern: string) => {
-    if ([...segments.values()].some((segment) => patternReaches(pattern, segment))) return;
+    if (stems.some((stem) => patternReaches(pattern, stem))) return;
     const text = `expected SERVER.NAME of a server in this file, found ${JSON.stringify(pattern)}`;
     problems.push({ path: ["access", list, place, key], text });
   };
+  for (const [place, { server }] of grants.entries()) {
+    if (server.includes("*") || segments.has(server)) continue;
+    const text = `expected the id of a server in this file, found ${JSON.stringify(server)}${didYouMean(server, ids)}`;
+    problems.push({ path: ["access", "grants", place, "server"], text });
+  }
+  const switched = [...ids, ...catalogs];
+  for (const [place, { server }] of exposure.entries()) {
+    if (server === ANY || switched.includes(server)) continue;
+    const found = `found ${JSON.stringify(server)}${didYouMean(server, switched)}`;
+    const text = `expected the id of a server or catalog in this file, or "*", ${found}`;
+    problems.push({ path: ["access", "exposure", place, "server"], text });
+  }
   for (const [place, { primitive }] of bindings.entries()) check("bindings", place, "primitive", primitive);
   for (const [place, { match }] of scopes.entries()) check("scopes", place, "match", match);
   for (const [place, { match, when }] of rules.entries()) {

@@ -2,10 +2,10 @@
 import { resolve } from "node:path";
 import * as z from "zod";
 import { durationMs, sizeBytes } from "./amounts.ts";
+import { headerReferences, resolveHeaders } from "./header-schema.ts";
 import { type Problem, valueAt } from "./problem.ts";
 import { READ_ONCE } from "./read-once.ts";
-import { reference } from "./reference-schema.ts";
-import { type Resolver, resolveReferences } from "./references.ts";
+import type { Resolver } from "./references.ts";
 import type { Secret } from "./secret.ts";
 
 const captureSchema = z.lazy(() =>
@@ -66,7 +66,7 @@ export const auditSchema = z
         url: z
           .string()
           .refine((text) => /^https?:\/\//.test(text) && URL.canParse(text), { error: "expected an http(s) URL" }),
-        headers: z.record(z.string(), reference).default({}).describe("May be references to secrets."),
+        headers: headerReferences.default({}).describe("May be references to secrets."),
       })
       .optional()
       .describe("Events are also posted there in blocks, again and again until each has arrived. Needs a database."),
@@ -86,7 +86,7 @@ export type AuditConfig = Omit<z.output<typeof auditSchema>, "file" | "webhook" 
 const HEADERS = ["audit", "webhook", "headers"];
 
 export function resolveAudit(table: unknown, resolverAt: (path: Problem["path"]) => Resolver): Record<string, Secret> {
-  return resolveReferences(valueAt(table, HEADERS), HEADERS, resolverAt(HEADERS));
+  return resolveHeaders(valueAt(table, HEADERS), HEADERS, resolverAt(HEADERS));
 }
 
 export type AuditPlaces = {

@@ -1,10 +1,11 @@
 /** The `[auth]` table: how callers prove who they are. */
 import * as z from "zod";
-import { DEFAULT_TENANT, ROLES } from "../../contract/index.ts";
+import { DEFAULT_TENANT, isTenantName, ROLES } from "../../contract/index.ts";
 import { isSafeUrl } from "../../mechanisms/identity/bounded-json.ts";
 import { CERTIFICATE_NAMES, type CertificateConfig } from "../../mechanisms/identity/certificate.ts";
 import type { ClaimNames } from "../../mechanisms/identity/claims.ts";
 import { isLoopback, parseListen } from "./listen-address.ts";
+import { checkPeople } from "./people.ts";
 import { type Problem, valueAt } from "./problem.ts";
 import { type RevocationFeedConfig, revocationFeedSchema } from "./revocation-config.ts";
 
@@ -14,15 +15,11 @@ const scopes = z.array(
 
 const publicUrl = z.string().refine(isPlainUrl, { error: "expected an http(s) URL without query, fragment or user" });
 
-const issuerUrl = z.string().refine((text) => isPlainUrl(text) && isSafeUrl(new URL(text)), {
+const issuerUrl = z.string().refine(isIssuerUrl, {
   error: "expected an https URL, or an http one of this machine",
 });
 
-/** "*" stands for all of them elsewhere. */
-const tenantName = z
-  .string()
-  .min(1)
-  .refine((text) => text !== "*", { error: "expected the name of one tenant" });
+const tenantName = z.string().refine(isTenantName, { error: "expected the name of one tenant" });
 
 const claimsSchema = z
   .strictObject({
@@ -89,6 +86,12 @@ export const authSchema = z
       ),
     scopes: scopes.default([]).describe("What tokens of issuers must have; clients are told to ask for it."),
     issuers: z.array(issuerSchema).default([]),
+    samePeople: z
+      .array(z.string())
+      .default([])
+      .describe(
+        "Issuers (by their `url`), and `mtls`, that know the same people: a user of one is the user of that name of another. Two that name users of one tenant must both stand here.",
+      ),
     mtls: mtlsSchema.optional(),
     revocationFeeds: z.array(revocationFeedSchema).default([]),
   })
@@ -101,6 +104,7 @@ export type AuthConfig = {
   readonly resource?: string;
   readonly scopes: readonly string[];
   readonly issuers: readonly IssuerConfig[];
+  readonly samePeople: readonly string[];
   readonly mtls?: CertificateConfig;
   readonly revocationFeeds: readonly RevocationFeedConfig[];
 };
@@ -140,6 +144,7 @@ export function checkAuth(table: unknown): Problem[] {
     add(["auth", "resource"], "expected the URL at which clients reach the gateway: tokens of issuers must be for it");
   }
   if (hasIssuers) problems.push(...repeatedIssuers(issuers));
+  problems.push(...checkPeople(table, isIssuerUrl));
   if (at("auth", "mtls") !== undefined && !hasClientCa) {
     add(["auth", "mtls"], "client certificates need [gateway.tls] clientCa: the authority that issues them");
   }
@@ -177,6 +182,10 @@ export function shapeAuth({ resource, issuers, mtls, ...rest }: z.output<typeof 
     ...(resource !== undefined && { resource: resource.replace(/\/$/, "") }),
     ...(mtls && { mtls: { ...mtls, hasGroups: mtls.groups, role: mtls.role } }),
   };
+}
+
+function isIssuerUrl(text: string): boolean {
+  return isPlainUrl(text) && isSafeUrl(new URL(text));
 }
 
 function isPlainUrl(text: string): boolean {

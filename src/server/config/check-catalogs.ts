@@ -36,6 +36,12 @@ export function serversOf(rawServers: readonly RawServer[]): Servers {
   return new Map(named.map((server) => [server.id, segmentFor(server)]));
 }
 
+/** Of the catalogs whose ids can be read, whatever else is wrong with them. */
+export function catalogIdsOf(catalogs: unknown): readonly string[] {
+  const tables: readonly RawServer[] = Array.isArray(catalogs) ? catalogs : [];
+  return tables.flatMap((raw) => (typeof raw?.id === "string" ? [raw.id] : []));
+}
+
 function checkId(id: string, ids: ReadonlySet<string>, servers: Servers): string[] {
   const found = `found ${JSON.stringify(id)}`;
   if (ids.has(id)) return [`expected each id once, ${found} again`];
@@ -60,7 +66,8 @@ function checkTable(catalog: CatalogConfig, path: KeyPath, servers: Servers): Pr
   return problems;
 }
 
-function checkPattern(pattern: string, servers: Servers): string[] {
+/** What is wrong with a pattern over dotted names: no server can have one like it. */
+export function checkPattern(pattern: string, servers: Servers): string[] {
   if ([...servers.values()].some((segment) => patternReaches(pattern, segment))) return [];
   const expected = "expected SERVER.NAME of a server in this file";
   return [`${expected}, found ${JSON.stringify(pattern)}${suggestion(pattern, servers)}`];

@@ -32,6 +32,23 @@ describe("compareConfigs", () => {
     });
   });
 
+  test.each([
+    ["gate.mode", { gate: { mode: "strict" } }],
+    ["gate.hold", { gate: { hold: "3s" } }],
+    ["limits", { limits: [{ concurrency: 3 }] }],
+    ["access.grants", { access: { grants: [{ agent: "ada", server: "crm" }] } }],
+    ["access.defaultPolicy", { access: { defaultPolicy: "opt-in" } }],
+    ["catalogs", { catalogs: [{ id: "work" }] }],
+    ["servers.crm.timeout", { servers: [{ ...crm, timeout: "1s" }] }],
+    ["maxBody", { gateway: { maxBody: "1MiB" } }],
+  ])("names %s among the settings, also where no server changes", (name, table) => {
+    const [before, after] = [load({ servers: [crm] }), load({ servers: [crm], ...table })];
+    const nothing = { added: [], changed: [], removed: [] };
+    expect(compareConfigs(before, after)).toEqual({ ...nothing, settings: [name] });
+    expect(compareConfigs(after, before)).toEqual({ ...nothing, settings: [name] });
+    expect(compareConfigs(after, after).settings).toEqual([]);
+  });
+
   test("finds a server the same, however its keys are ordered", () => {
     expect(changes(crm, { headers: crm.headers, url: crm.url, id: "crm" })).toEqual([]);
   });

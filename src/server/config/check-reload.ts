@@ -2,7 +2,7 @@
 import type { Config, GatewayConfig, ServerConfig } from "./config.ts";
 import type { Problem } from "./problem.ts";
 import { Secret } from "./secret.ts";
-import type { StateConfig } from "./state-config.ts";
+import { keepsNothing, type StateConfig } from "./state-config.ts";
 
 /** The settings of `[gateway]` that change while the gateway runs. A new one is fixed until it stands here. */
 const LIVE: ReadonlySet<string> = new Set<keyof GatewayConfig>([
@@ -50,7 +50,12 @@ function asSet({ database, ...rest }: StateConfig): Readonly<Record<"database" |
   return { ...rest, database: database.isDefault ? undefined : database };
 }
 
-/** What another config changes: ids of servers, and names of settings of `[gateway]`. */
+/** Whether the next process keeps what this one, started with `first`, has in memory only. */
+export function beginsToKeep(first: Config, next: Config): boolean {
+  return keepsNothing(first.state) && !keepsNothing(next.state);
+}
+
+/** What another config changes: ids of servers, and names of settings as a file has them, those of `[gateway]` without its name. */
 export type ConfigDifference = {
   readonly added: readonly string[];
   readonly changed: readonly string[];
@@ -67,16 +72,38 @@ export function compareConfigs(running: Config, next: Config): ConfigDifference 
       .filter((server) => !isSameServer(before.get(server.id) ?? server, server))
       .map(({ id }) => id),
     removed: [...before.keys()].filter((id) => !after.has(id)),
-    settings: changedSettings(running.gateway, next.gateway),
+    settings: [
+      ...changedSettings(running.gateway, next.gateway).map(writtenName),
+      ...changedIn("gate", running.gate, next.gate),
+      ...changedIn("access", running.access, next.access),
+      ...changedIn("auth", running.auth, next.auth),
+      ...changedSettings(wholeTables(running), wholeTables(next)),
+      ...next.servers.flatMap((server) =>
+        changedIn(`servers.${server.id}`, judging(before.get(server.id) ?? server), judging(server)),
+      ),
+    ],
   };
 }
 
+/** Those that are lists, or named by whoever wrote them. */
+function wholeTables({ limits, catalogs }: Config): object {
+  return { limits, catalogs };
+}
+
+function changedIn(table: string, running: object, next: object): string[] {
+  return changedSettings(running, next).map((name) => `${table}.${writtenName(name)}`);
+}
+
+/** In a file the unit stands in the value. */
+function writtenName(name: string): string {
+  return name.replace(/(Ms|Bytes)$/, "");
+}
+
 /** The names of the settings that differ. */
-function changedSettings(running: GatewayConfig, next: GatewayConfig): string[] {
-  const before: Readonly<Record<string, unknown>> = running;
-  const after: Readonly<Record<string, unknown>> = next;
-  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
-  return [...names].filter((name) => comparable(before[name]) !== comparable(after[name]));
+function changedSettings(running: object, next: object): string[] {
+  const [before, after] = [new Map(Object.entries(running)), new Map(Object.entries(next))];
+  const names = new Set([...before.keys(), ...after.keys()]);
+  return [...names].filter((name) => comparable(before.get(name)) !== comparable(after.get(name)));
 }
 
 /** Whether a server may go on as it is. How its calls and its offers are judged is no part of it: that changes in place. */
@@ -84,12 +111,16 @@ function isSameServer(running: ServerConfig, next: ServerConfig): boolean {
   return comparable(withoutJudging(running)) === comparable(withoutJudging(next));
 }
 
-function withoutJudging({ timeout: _a, timeoutMs: _b, breaker: _c, pin: _d, ...rest }: ServerConfig): object {
+function judging({ timeout, breaker, pin }: ServerConfig): object {
+  return { timeout, breaker, pin };
+}
+
+function withoutJudging({ timeout: _a, timeoutMs: _b, breaker: _c, pin: _d, kept: _e, ...rest }: ServerConfig): object {
   return rest;
 }
 
 /** Secrets count by what they hold, tables whatever the order of their keys. */
-function comparable(value: unknown): string {
+export function comparable(value: unknown): string {
   return JSON.stringify(unfold(value)) ?? "undefined";
 }
 

@@ -29,7 +29,23 @@ export function checkServers(servers: readonly RawServer[]): Problem[] {
     if (other === undefined) bySegment.set(segment, id);
     else complain("prefix", describeClash(other, segment));
   }
-  return problems;
+  return [...problems, ...checkStem(servers, bySegment)];
+}
+
+/** The id of the server without a prefix stands before some of its names in rules: no other's names may begin like that. */
+function checkStem(servers: readonly RawServer[], bySegment: ReadonlyMap<string, string>): Problem[] {
+  const bare = bySegment.get("");
+  const other = bare !== undefined && bySegment.get(segmentOf(bare));
+  if (!other) return [];
+  const found = `found ${JSON.stringify(bare)}, which is the prefix of servers.${other}`;
+  const text = `expected an id that is no prefix beside an empty prefix, ${found}`;
+  return [{ path: ["servers", servers.findIndex(({ id }) => id === bare), "id"], text }];
+}
+
+/** What stands before names in rules: the segments, and beside them the id of the one server that has none. */
+export function stemsOf(segments: ReadonlyMap<string, string>): readonly string[] {
+  const bare = [...segments].filter(([, segment]) => segment === "" && segments.size > 1);
+  return [...segments.values(), ...bare.map(([id]) => segmentOf(id))];
 }
 
 function describeClash(other: string, segment: string): string {

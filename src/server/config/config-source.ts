@@ -1,8 +1,12 @@
 /** Where the config of this process comes from, and what to watch to learn that it has changed. */
 import type { LogLevel } from "../log-level.ts";
 import type { Config } from "./config.ts";
+import { ConfigError } from "./config-error.ts";
 import { type Environment, type FoundConfig, findConfig } from "./find-config.ts";
+import { type GatewayPlace, placeIn, placeLeftIn } from "./gateway-place.ts";
 import { loadConfig } from "./load-config.ts";
+import { parsePieces } from "./parse-pieces.ts";
+import { type PinPlace, pinPlaceIn } from "./pin-place.ts";
 import { type RawConfig, readConfig } from "./read-config.ts";
 
 export type ConfigFlags = {
@@ -12,6 +16,9 @@ export type ConfigFlags = {
   readonly database?: string;
   readonly shared?: string;
 };
+
+/** A file that the config names: with a private key, another secret, or what is believed and no secret. */
+export type NamedFile = { readonly file: string; readonly holds: "key" | "secret" | "trust" };
 
 /** Tables beside those of the files, each with its id. */
 export type AddedTables = { readonly servers: readonly Tabled[]; readonly catalogs: readonly Tabled[] };
@@ -25,7 +32,7 @@ export class ConfigSource {
   readonly #flags: ConfigFlags;
   readonly #program: string;
   #found: FoundConfig;
-  #secretFiles = new Set<string>();
+  #named = new Map<string, NamedFile>();
 
   /** `program` is the file this process runs: the demo starts it again as its server. */
   constructor(flags: ConfigFlags, program: string) {
@@ -46,14 +53,19 @@ export class ConfigSource {
 
   /** The places of the config, also those where nothing is yet, and the files of its secrets as last read. */
   get watched(): readonly string[] {
-    return [...this.#found.looked, ...this.#secretFiles];
+    return [...this.#found.looked, ...this.#named.keys()];
+  }
+
+  /** The files that it names, as last read. */
+  get named(): readonly NamedFile[] {
+    return [...this.#named.values()];
   }
 
   /** Throws ConfigError. `running`: the config in force, which the new one must be able to follow. */
   read(running?: Config, added = this.added): Config {
     if (running) this.#findAgain();
-    const secretFiles = new Set<string>();
-    this.#secretFiles = secretFiles;
+    const named = new Map<string, NamedFile>();
+    this.#named = named;
     const { listen = this.env.ISTHMUS_LISTEN, logLevel, database, shared } = this.#flags;
     const raw = this.files.length > 0 ? readConfig(this.files) : this.#demo();
     return loadConfig(withAdded(raw, added), {
@@ -65,8 +77,29 @@ export class ConfigSource {
         ...(shared && { shared }),
       },
       running,
-      onFile: (file) => secretFiles.add(file),
+      onFile: (file, path) => named.set(file, { file, holds: holdingOf(path.join(".")) }),
     });
+  }
+
+  /**
+   * Where its gateway is, without a look at anything else. A file that broke after the gateway was started is nothing to those
+   * who only ask it something. Throws ConfigError where there is no such file, or the address that a flag or the environment names is none.
+   */
+  place(): GatewayPlace {
+    const given = this.#flags.listen ?? (this.env.ISTHMUS_LISTEN || undefined);
+    if (this.files.length === 0) return placeIn(this.#demo(), given);
+    const { files } = this;
+    try {
+      return { ...placeIn(readConfig(files), given), files };
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      return { ...placeLeftIn(readConfig(files, parsePieces), given), files, problems: error.problems };
+    }
+  }
+
+  /** Where its pins are. Throws ConfigError where that cannot be made out; what else is wrong does not matter. */
+  pinPlace(): PinPlace {
+    return pinPlaceIn(this.files.length > 0 ? readConfig(this.files) : this.#demo());
   }
 
   #find(): FoundConfig {
@@ -87,9 +120,15 @@ export class ConfigSource {
   #demo(): RawConfig {
     const server = { id: "demo", command: process.execPath, args: [this.#program, "demo-server"] };
     // Nobody is kept waiting: the first run makes a call that must be approved, and goes on.
-    const gate = { hold: "100ms", anchors: [{ file: "~/.config/isthmus/operator.pub" }] };
+    const gate = { hold: "100ms", evidence: "operator", anchors: [{ file: "~/.config/isthmus/operator.pub" }] };
     return { table: { servers: [server], gate }, originOf: () => undefined, files: [] };
   }
+}
+
+/** By the key that names it. */
+function holdingOf(key: string): NamedFile["holds"] {
+  if (/^(gateway\.(tls\.key|sealKey)|cluster\.key|vault\.keys\.\d+)$/.test(key)) return "key";
+  return /^gateway\.tls\.(cert|clientCa)$/.test(key) ? "trust" : "secret";
 }
 
 function withAdded(raw: RawConfig, added: AddedTables): RawConfig {

@@ -17,7 +17,10 @@ import type { StateConfig } from "./state-config.ts";
 import type { TlsConfig } from "./tls-config.ts";
 import type { VaultConfig } from "./vault-config.ts";
 
-export type ServerConfig = Omit<ServerTable, "env" | "headers" | "auth" | "cwd" | "transport" | "restart"> & {
+export type ServerConfig = Omit<
+  ServerTable,
+  "env" | "headers" | "auth" | "cwd" | "transport" | "restart" | "disabled"
+> & {
   /** How it gets tokens; unset: only what its headers say. */
   readonly auth?: ServerAuth;
   readonly transport: McpTransportKind;
@@ -27,6 +30,10 @@ export type ServerConfig = Omit<ServerTable, "env" | "headers" | "auth" | "cwd" 
   readonly timeoutMs: number;
   readonly env: Readonly<Record<string, Secret>>;
   readonly headers: Readonly<Record<string, Secret>>;
+  /** Why it cannot be used as it is written: a variable that is not set, a file that is not there. It is not started. */
+  readonly fault?: string;
+  /** Why its secrets could not be read again; it goes on with those that it has. */
+  readonly kept?: string;
 };
 
 export type GatewayConfig = {
@@ -66,6 +73,8 @@ export type TelemetryConfig = {
 export type Config = {
   readonly gateway: GatewayConfig;
   readonly servers: readonly ServerConfig[];
+  /** Ids of the servers that are left out. */
+  readonly disabled: readonly string[];
   readonly catalogs: readonly CatalogConfig[];
   readonly limits: readonly LimitEntry[];
   readonly access: AccessConfig;

@@ -14,6 +14,11 @@ export function describeIssue(issue: Issue, raw: unknown): Problem[] {
   if (issue.code === "unrecognized_keys") {
     return issue.keys.map((key) => ({ path: [...issue.path, key], text: describeUnknown(issue.path, key) }));
   }
+  // The names of keys are no secret.
+  if (issue.code === "invalid_key") {
+    const name = JSON.stringify(issue.path.at(-1));
+    return [{ path: issue.path, text: `${issue.issues.map(expectation).join(", ")}, found ${name}` }];
+  }
   const value = valueAt(raw, issue.path);
   const found = `found ${showFound(issue.path, value)}`;
   return [{ path: issue.path, text: `${expectation(issue)}, ${found}${suggestion(issue, value)}` }];

@@ -5,6 +5,11 @@ import { join, resolve } from "node:path";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+/** Of this process, as it was started. */
+export function ownEnvironment(): Environment {
+  return process.env;
+}
+
 export type FoundConfig = {
   /** Nearest first; empty when there is none. */
   readonly files: readonly string[];

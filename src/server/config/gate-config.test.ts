@@ -8,15 +8,23 @@ const { publicKey, privateKey } = generateKeyPairSync("ed25519");
 const key = publicKey.export({ format: "pem", type: "spki" }).toString();
 
 describe("[gate]", () => {
-  test("holds what declares itself, for 45 s and 300 s, until somebody proves their yes [AX-195]", () => {
+  test("holds what declares itself, for 45 s and 300 s, until an operator says yes [AX-195]", () => {
     expect(shapeGate(gateSchema.parse({}), "/etc")).toEqual({
       mode: "declared",
-      evidence: "external_proof",
+      evidence: "operator",
       ask: "url",
       holdMs: 45_000,
       expiryMs: 300_000,
+      denialMs: 300_000,
       anchors: [],
     });
+  });
+
+  test("wants a signature where somebody is trusted to sign, unless it says otherwise", () => {
+    const evidenceOf = (table: object) => shapeGate(gateSchema.parse(table), "/etc").evidence;
+    expect(evidenceOf({ anchors: [{ key }] })).toBe("external_proof");
+    expect(evidenceOf({ anchors: [{ key }], evidence: "operator" })).toBe("operator");
+    expect(evidenceOf({ evidence: "external_proof" })).toBe("external_proof");
   });
 
   test("looks for files beside the config, or at home", () => {

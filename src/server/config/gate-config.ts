@@ -5,6 +5,7 @@ import * as z from "zod";
 import { EVIDENCE, type Evidence } from "../../contract/index.ts";
 import { type AnchorConfig, type GateMode, PROOF_TYPES, readPublicKey } from "../../mechanisms/approvals/index.ts";
 import { durationMs } from "./amounts.ts";
+import { type AuthConfig, isAuthOn } from "./auth-config.ts";
 import type { Problem } from "./problem.ts";
 
 const anchorSchema = z.lazy(() =>
@@ -43,14 +44,19 @@ export const gateSchema = z
     evidence: z
       .enum(EVIDENCE)
       .exclude(["none"])
-      .default("external_proof")
+      .optional()
       .describe(
-        "Whose yes such a call needs at least: the user's before the client (`session_user`), that of an operator whom the gateway knows (`operator`), or a signature by one of the anchors (`external_proof`).",
+        "Whose yes such a call needs at least: the user's before the client (`session_user`), that of an operator whom the gateway knows by a credential (`operator`), or a signature by one of the anchors (`external_proof`). Unset: `external_proof` where there are anchors, else `operator`.",
       ),
     hold: durationMs
       .prefault("45s")
       .describe("How long a caller is kept waiting before it is told to come back. Clients give up after 60 s."),
     expiry: durationMs.prefault("300s").describe("How long an approval stays open."),
+    denial: durationMs
+      .prefault("300s")
+      .describe(
+        "How long a no holds: the same call of the same caller is refused without asking anybody again. `0s`: not at all.",
+      ),
     ask: z
       .enum(["url", "never"])
       .default("url")
@@ -66,17 +72,33 @@ export type GateConfig = {
   readonly evidence: Evidence;
   readonly holdMs: number;
   readonly expiryMs: number;
+  readonly denialMs: number;
   readonly ask: "url" | "never";
   readonly anchors: readonly AnchorConfig[];
 };
 
 /** `folder`: where relative files start. */
-export function shapeGate({ hold, expiry, anchors, ...rest }: z.infer<typeof gateSchema>, folder: string): GateConfig {
+export function shapeGate(table: z.infer<typeof gateSchema>, folder: string): GateConfig {
+  const { mode, ask, hold, expiry, denial, anchors } = table;
+  const { evidence = anchors.length > 0 ? "external_proof" : "operator" } = table;
   const shaped = anchors.map((anchor) => ({
     ...anchor,
     file: anchor.file === undefined ? undefined : fileOf(anchor.file, folder),
   }));
-  return { ...rest, holdMs: hold, expiryMs: expiry, anchors: shaped };
+  return { mode, evidence, ask, holdMs: hold, expiryMs: expiry, denialMs: denial, anchors: shaped };
+}
+
+/** Whether anybody can give this evidence. `hasLocalOperator`: whoever runs the gateway is known, though nobody else is asked. */
+export function hasApprovers(
+  { gate, auth }: { readonly gate: GateConfig; readonly auth: AuthConfig },
+  evidence: Evidence,
+  hasLocalOperator: boolean,
+): boolean {
+  if (gate.anchors.length > 0 || evidence === "session_user" || evidence === "none") return true;
+  const knowsOperators = isAuthOn(auth)
+    ? auth.tokens || auth.issuers.length > 0 || auth.mtls !== undefined
+    : hasLocalOperator;
+  return evidence === "operator" && knowsOperators;
 }
 
 function fileOf(named: string, folder: string): string {

@@ -12,6 +12,11 @@ const listen = z.string().refine((text) => parseListen(text) !== undefined, {
   error: 'expected HOST:PORT such as "127.0.0.1:7411"',
 });
 
+/** As browsers write it; "null" is that of every sandboxed frame, and no page's own. */
+const origin = z.string().refine((text) => /^[a-z][a-z\d+.-]*:\/\/[^/?#\s*]+$/i.test(text), {
+  error: 'expected an origin such as "https://app.example.org", with nothing after the host and its port',
+});
+
 const network = z.string().check((context) => {
   if (parseNetwork(context.value) !== undefined) return;
   const meant = meantNetwork(context.value);
@@ -47,9 +52,11 @@ export const gatewaySchema = z
       .default([])
       .describe("Values of the Host header accepted beside the loopback names."),
     allowedOrigins: z
-      .array(z.string())
+      .array(origin)
       .default([])
-      .describe("Origins of browser pages accepted beside the loopback ones. A missing Origin passes."),
+      .describe(
+        "Origins of browser pages that may be MCP clients (CORS). What loopback origins send is taken, but only a listed page is shown the answer. A missing Origin passes.",
+      ),
     trustedProxies: z
       .array(network)
       .default([])

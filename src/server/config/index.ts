@@ -4,14 +4,18 @@ import { type ConfigFlags, ConfigSource } from "./config-source.ts";
 import type { Environment } from "./find-config.ts";
 
 export { authWays, isAuthOn } from "./auth-config.ts";
-export { type ConfigDifference, compareConfigs } from "./check-reload.ts";
+export { beginsToKeep, type ConfigDifference, compareConfigs } from "./check-reload.ts";
 export type { Config, GatewayConfig, ServerConfig } from "./config.ts";
 export { ConfigError } from "./config-error.ts";
-export { type AddedTables, type ConfigFlags, ConfigSource } from "./config-source.ts";
+export { type AddedTables, type ConfigFlags, ConfigSource, type NamedFile } from "./config-source.ts";
 export type { Environment } from "./find-config.ts";
-export { formatListen, isLoopback, type ListenAddress } from "./listen-address.ts";
+export { hasApprovers } from "./gate-config.ts";
+export type { GatewayPlace } from "./gateway-place.ts";
+export { headerName } from "./header-schema.ts";
+export { formatListen, isLoopback, type ListenAddress, parseListen, reachableAt } from "./listen-address.ts";
 export { ownToken } from "./own-token.ts";
-export type { StateConfig } from "./state-config.ts";
+export type { PinPlace } from "./pin-place.ts";
+export { keepsNothing, type StateConfig } from "./state-config.ts";
 
 export type ObtainedConfig = {
   readonly config: Config;

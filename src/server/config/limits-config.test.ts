@@ -7,6 +7,7 @@ function load(table: Record<string, unknown>) {
 
 test("a limit is read as it is counted: rates in whole numbers, what is left out for all", () => {
   const { limits } = load({
+    servers: [{ id: "crm", command: "node" }],
     limits: [
       { server: "crm", user: "*", per: ["user"], capacity: 20, refill: "0.5/s" },
       { tenant: "org-*", concurrency: 3, budget: 1000 },

@@ -1,5 +1,6 @@
 /** The `[[limits]]` tables: how much of what whom is served. Operators add to them while the gateway runs. */
 import * as z from "zod";
+import { matchesPattern } from "../../contract/index.ts";
 import type { LimitEntry } from "../../mechanisms/limits/index.ts";
 import {
   isCountable,
@@ -13,6 +14,10 @@ import {
   NOTHING_LIMITED,
   rateOf,
 } from "../../mechanisms/limits/limit-schema.ts";
+import { checkPattern } from "./check-catalogs.ts";
+import { didYouMean } from "./nearest.ts";
+import type { Problem } from "./problem.ts";
+import { READ_ONCE } from "./read-once.ts";
 
 export const limitSchema = z.lazy(() =>
   z
@@ -51,6 +56,25 @@ export const limitSchema = z.lazy(() =>
     })
     .describe("Each limit: what it is for, and how much of that there is. A call must pass all that are for it."),
 );
+
+/** What must hold among the tables and the servers: a limit for nothing limits nothing. */
+export function checkLimits(raw: unknown, segments: ReadonlyMap<string, string>): Problem[] {
+  const ids = [...segments.keys()];
+  // Of a server without a segment any name may be, and any URI.
+  const isAnybodys = [...segments.values()].includes("");
+  return (Array.isArray(raw) ? raw : []).flatMap((table, place): Problem[] => {
+    const parsed = limitSchema.safeParse(table, READ_ONCE);
+    if (!parsed.success) return [];
+    const { server = "*", primitive = "*" } = parsed.data;
+    if (server !== "*" && !ids.some((id) => matchesPattern(server, id))) {
+      const found = `found ${JSON.stringify(server)}${didYouMean(server, ids)}`;
+      return [{ path: ["limits", place, "server"], text: `expected the id of a server in this file, ${found}` }];
+    }
+    // Beside a server the name alone is enough.
+    if (primitive === "*" || server !== "*" || isAnybodys) return [];
+    return checkPattern(primitive, segments).map((text) => ({ path: ["limits", place, "primitive"], text }));
+  });
+}
 
 export function limitEntryOf(table: z.output<typeof limitSchema>): LimitEntry {
   const { capacity, refill, concurrency, budget, per, ...selector } = table;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { formatListen, isLoopback, parseListen } from "./listen-address.ts";
+import { formatListen, isLoopback, parseListen, reachableAt } from "./listen-address.ts";
 
 describe("parseListen", () => {
   test.each([
@@ -30,4 +30,15 @@ describe("isLoopback", () => {
       expect(isLoopback(host)).toBe(false);
     },
   );
+});
+
+test.each([
+  ["0.0.0.0", "127.0.0.1"],
+  ["::", "::1"],
+  ["0:0:0:0:0:0:0:0", "::1"],
+  ["::1", "::1"],
+  ["192.0.2.1", "192.0.2.1"],
+  ["localhost", "localhost"],
+])("what listens on %s is reached at %s from this machine", (host, reached) => {
+  expect(reachableAt({ host, port: 1 })).toEqual({ host: reached, port: 1 });
 });

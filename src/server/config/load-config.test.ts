@@ -1,4 +1,4 @@
-/** Golden files: the config, a line of dashes, and the result or the errors. `# env NAME=value` lines set variables. */
+/** Golden files: the config, a line of dashes, and the result, which servers are invalid, or the errors. `# env NAME=value` lines set variables. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -26,6 +26,8 @@ function put(name: string, text: string): string {
 function load(files: readonly string[], env: Record<string, string> = {}, flags = {}): string {
   try {
     const config = loadConfig(readConfig(files), { env, flags });
+    const faults = config.servers.flatMap(({ id, fault }) => (fault === undefined ? [] : `${id} is invalid: ${fault}`));
+    if (faults.length > 0) return faults.join("\n");
     return JSON.stringify(config, null, 2).replaceAll(folder, "<folder>");
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
@@ -49,6 +51,25 @@ describe("loadConfig", () => {
     const file = put("isthmus.toml", '[gateway]\nlisten = "127.0.0.1:1"\n');
     const config = loadConfig(readConfig([file]), { env: {}, flags: { listen: "[::1]:2", logLevel: "debug" } });
     expect(config.gateway).toMatchObject({ listen: { host: "::1", port: 2 }, logLevel: "debug" });
+  });
+
+  test("fills in variables with a default where a server is started or reached, and leaves others as they are", () => {
+    const local =
+      'id = "a"\ncommand = "${RUN:-node}"\nargs = ["${ROOT:-.}/a.js", "-c", "echo ${HOME}"]\ncwd = "${AT:-sub}"\n';
+    const remote = 'id = "b"\nurl = "${BASE:-https://fallback.test}/mcp"\n';
+    const raw = readConfig([put("isthmus.toml", `[[servers]]\n${local}[[servers]]\n${remote}`)]);
+    const seen = (env: Record<string, string>) =>
+      loadConfig(raw, { env: { HOME: "/h", ...env } }).servers.map(({ command, args, cwd, url }) =>
+        url === undefined ? [command, ...args, cwd] : [url],
+      );
+    expect(seen({ ROOT: "" })).toEqual([
+      ["node", "./a.js", "-c", "echo ${HOME}", join(folder, "sub")],
+      ["https://fallback.test/mcp"],
+    ]);
+    expect(seen({ RUN: "bun", ROOT: "/r", AT: "/at", BASE: "http://b.test" })).toEqual([
+      ["bun", "/r/a.js", "-c", "echo ${HOME}", "/at"],
+      ["http://b.test/mcp"],
+    ]);
   });
 
   test("reads a secret from a file beside the config, without its last line break", () => {

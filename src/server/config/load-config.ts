@@ -1,12 +1,12 @@
 /** From files and flags to the one internal form of the config. Everything wrong with it is said at once. */
 
-import { dirname, resolve } from "node:path";
+import { resolve } from "node:path";
 import type { z } from "zod";
 import { type McpTransportKind, mcpConfig } from "../../providers/mcp/mcp-config.ts";
 import { checkAccess } from "./access-config.ts";
 import { checkAudit, resolveAudit, shapeAudit } from "./audit-config.ts";
 import { checkAuth, shapeAuth } from "./auth-config.ts";
-import { checkCatalogs, serversOf } from "./check-catalogs.ts";
+import { catalogIdsOf, checkCatalogs, serversOf } from "./check-catalogs.ts";
 import { checkReload } from "./check-reload.ts";
 import { checkServers, type RawServer, segmentFor } from "./check-servers.ts";
 import type { Config } from "./config.ts";
@@ -14,9 +14,12 @@ import { ConfigError } from "./config-error.ts";
 import { configSchema } from "./config-schema.ts";
 import { describeIssue } from "./describe-issue.ts";
 import type { Environment } from "./find-config.ts";
+import { withFormerSecrets } from "./former-secrets.ts";
 import { checkGate, shapeGate } from "./gate-config.ts";
-import { edgeOf, limitEntryOf } from "./limits-config.ts";
+import { resolveHeaders } from "./header-schema.ts";
+import { checkLimits, edgeOf, limitEntryOf } from "./limits-config.ts";
 import { type ListenAddress, parseListen } from "./listen-address.ts";
+import { stateFolder } from "./pin-place.ts";
 import { type Problem, reportProblems, valueAt } from "./problem.ts";
 import type { RawConfig } from "./read-config.ts";
 import { READ_ONCE } from "./read-once.ts";
@@ -24,6 +27,7 @@ import { type Resolver, resolveReferences } from "./references.ts";
 import type { Secret } from "./secret.ts";
 import { type AuthSecrets, checkServerAuth, resolveServerAuth, shapeServerAuth } from "./server-auth-config.ts";
 import { restartOf, type ServerTable, serverSchema } from "./server-config.ts";
+import { fillServers } from "./server-words.ts";
 import { checkState, resolveState, shapeState } from "./state-config.ts";
 import { checkTls, resolveTls, type TlsConfig } from "./tls-config.ts";
 import { resolveVault } from "./vault-config.ts";
@@ -35,7 +39,7 @@ export type LoadOptions = {
   /** What is in force: settings that cannot change while the gateway runs must be the same. */
   readonly running?: Config | undefined;
   /** Hears of every file that holds a secret. */
-  readonly onFile?: (file: string) => void;
+  readonly onFile?: Resolver["onFile"];
 };
 
 /** Flags that stand for a setting. */
@@ -69,16 +73,24 @@ function withFlags(table: RawConfig["table"], flags: SettingFlags): Record<strin
 /** Throws ConfigError. */
 export function loadConfig(raw: RawConfig, options: LoadOptions): Config {
   const flags = options.flags ?? {};
-  const table = withFlags({ gateway: {}, ...raw.table }, flags);
+  const written = withFlags({ gateway: {}, ...raw.table }, flags);
+  const table: Record<string, unknown> =
+    written.servers === undefined ? written : { ...written, servers: fillServers(written.servers, options.env) };
   const problems: Problem[] = [];
   // What a flag says stands in no file.
   const isFlag = ([first, second]: Problem["path"]) =>
     Object.entries(FLAG_PATHS).some(
       ([flag, [name, key]]) => Object.hasOwn(flags, flag) && first === name && second === key,
     );
+  // What stops one server only, unless something else stops them all: then everything is said at once.
+  const faults: Problem[] = [];
+  const faultsOf = (index: number) => faults.filter(({ path }) => path[1] === index);
   const report = () =>
     new ConfigError(
-      reportProblems(problems, { table, originOf: (path) => (isFlag(path) ? undefined : raw.originOf(path)) }),
+      reportProblems([...problems, ...faults], {
+        table,
+        originOf: (path) => (isFlag(path) ? undefined : raw.originOf(path)),
+      }),
     );
 
   const parsed = configSchema.safeParse(table, { reportInput: true, ...READ_ONCE });
@@ -86,26 +98,30 @@ export function loadConfig(raw: RawConfig, options: LoadOptions): Config {
   const rawServers = (Array.isArray(table.servers) ? table.servers : []) as RawServer[];
   problems.push(...checkServers(rawServers), ...rawServers.flatMap(checkTransport), ...checkAuth(table));
   problems.push(...rawServers.flatMap(checkServerAuth));
-  problems.push(...checkCatalogs(table.catalogs, rawServers), ...checkAccess(table.access, serversOf(rawServers)));
-  const resolverAt = (path: Problem["path"]): Resolver => ({
+  const segments = serversOf(rawServers);
+  problems.push(...checkCatalogs(table.catalogs, rawServers), ...checkLimits(table.limits, segments));
+  problems.push(...checkAccess(table.access, segments, catalogIdsOf(table.catalogs)));
+  const resolverAt = (path: Problem["path"], found = problems): Resolver => ({
     env: options.env,
     folder: raw.originOf(path)?.folder ?? process.cwd(),
     configFiles: raw.files,
-    onProblem: (place, text) => problems.push({ path: place, text }),
+    onProblem: (place, text) => found.push({ path: place, text }),
     onFile: options.onFile ?? (() => {}),
   });
   const resolved = rawServers.map((server, index): Resolved => {
     const path = ["servers", index];
-    const resolver = resolverAt(path);
+    const resolver = resolverAt(path, faults);
+    // What is left out needs no secrets.
+    if (server.disabled === true) return { folder: resolver.folder, env: {}, headers: {}, auth: {} };
     return {
       folder: resolver.folder,
       env: resolveReferences(server.env, [...path, "env"], resolver),
-      headers: resolveReferences(server.headers, [...path, "headers"], resolver),
+      headers: resolveHeaders(server.headers, [...path, "headers"], resolver),
       auth: resolveServerAuth(server.auth, [...path, "auth"], resolver),
     };
   });
   const headersPath = ["telemetry", "headers"];
-  const otlpHeaders = resolveReferences(valueAt(table, headersPath), headersPath, resolverAt(headersPath));
+  const otlpHeaders = resolveHeaders(valueAt(table, headersPath), headersPath, resolverAt(headersPath));
   const sealKey = resolveSealKey(table, resolverAt(["gateway", "sealKey"]));
   const tls = resolveTls(table, resolverAt(["gateway", "tls"]));
   const secrets = resolveState(table, resolverAt);
@@ -126,8 +142,16 @@ export function loadConfig(raw: RawConfig, options: LoadOptions): Config {
     hasCollector: endpoint !== undefined,
   };
   problems.push(...checkAudit(parsed.data.audit, auditPlaces));
+  const shaped = shape(
+    parsed.data,
+    resolved.map((one, index) => ({ ...one, fault: describeFaults(faultsOf(index), table) })),
+    { sealKey, state, tls },
+  );
+  const before = { table, running: options.running };
+  const indexOf = (id: string) => rawServers.findIndex((server) => server.id === id);
   const config = {
-    ...shape(parsed.data, resolved, { sealKey, state, tls }),
+    ...shaped,
+    servers: shaped.servers.map((server) => withFormerSecrets(server, faultsOf(indexOf(server.id)), before)),
     access: parsed.data.access,
     auth: shapeAuth(parsed.data.auth),
     gate: shapeGate(parsed.data.gate, raw.originOf(["gate"])?.folder ?? process.cwd()),
@@ -145,12 +169,6 @@ export function loadConfig(raw: RawConfig, options: LoadOptions): Config {
   if (options.running) problems.push(...checkReload(options.running, config));
   if (problems.length > 0) throw report();
   return config;
-}
-
-/** Beside the file that names it, or the nearest one. The demo has none: it remembers nothing. */
-function stateFolder({ originOf, files: [nearest] }: RawConfig, given: string | undefined): string | undefined {
-  if (given !== undefined) return resolve(originOf(["gateway", "state"])?.folder ?? "", given);
-  return nearest === undefined ? undefined : resolve(dirname(nearest), ".isthmus");
 }
 
 const SEAL_KEY_BYTES = 32;
@@ -182,6 +200,11 @@ function settleTransport(server: ServerTable): McpTransportKind {
   return mcpConfig({ ...server, restart: restartOf(server), env: {}, headers: {} }).transport;
 }
 
+/** What cannot be resolved for one server is no reason to stop the others. */
+function describeFaults(faults: readonly Problem[], table: unknown): string | undefined {
+  return faults.length === 0 ? undefined : reportProblems(faults, { table, originOf: () => undefined }).join("; ");
+}
+
 type Resolved = {
   folder: string;
   env: Record<string, Secret>;
@@ -198,7 +221,7 @@ type GatewayFiles = {
 
 function shape(
   data: z.output<typeof configSchema>,
-  resolved: readonly Resolved[],
+  resolved: readonly (Resolved & { readonly fault: string | undefined })[],
   { sealKey, state, tls }: GatewayFiles,
 ): Omit<Config, "access" | "audit" | "auth" | "gate" | "telemetry" | "state" | "vault"> {
   const { listen, maxBody, timeout, inputTimeout, sessionIdle, sessionAge, resumeWindow, ...others } = data.gateway;
@@ -221,23 +244,28 @@ function shape(
       ...(sealKey && { sealKey }),
       ...(state !== undefined && { state }),
     },
-    servers: data.servers.map((server, index) => {
-      const { folder, env, headers, auth: secrets } = resolved[index] as Resolved;
-      const { auth: written, ...rest } = server;
+    servers: data.servers.flatMap((server, index) => {
+      const { folder, env, headers, auth: secrets, fault } = resolved[index] as (typeof resolved)[number];
+      const { auth: written, disabled, ...rest } = server;
+      if (disabled) return [];
       const auth = shapeServerAuth(written, secrets);
-      return {
-        ...rest,
-        ...(auth && { auth }),
-        transport: settleTransport(server),
-        restart: restartOf(server),
-        segment: segmentFor(server),
-        // Without `cwd` a program starts beside the file that names it: the file then means the same from everywhere.
-        cwd: resolve(folder, server.cwd ?? ""),
-        timeoutMs: server.timeout ?? timeout,
-        env,
-        headers,
-      };
+      return [
+        {
+          ...rest,
+          ...(auth && { auth }),
+          transport: settleTransport(server),
+          restart: restartOf(server),
+          segment: segmentFor(server),
+          // Without `cwd` a program starts beside the file that names it: the file then means the same from everywhere.
+          cwd: resolve(folder, server.cwd ?? ""),
+          timeoutMs: server.timeout ?? timeout,
+          env,
+          headers,
+          ...(fault !== undefined && { fault }),
+        },
+      ];
     }),
+    disabled: data.servers.filter(({ disabled }) => disabled).map(({ id }) => id),
     catalogs: data.catalogs,
     limits: data.limits.map(limitEntryOf),
   };

@@ -6,7 +6,8 @@ export function nearest(word: string, candidates: readonly string[]): string | u
   if (word.length > MAX_LENGTH) return undefined;
   const plain = normalise(word);
   let best: string | undefined;
-  let bestDistance = Math.max(1, Math.floor(plain.length / 3)) + 1;
+  // A word of which nothing is left resembles everything as little.
+  let bestDistance = Math.min(Math.max(1, Math.floor(plain.length / 3)) + 1, Math.max(plain.length, 1));
   for (const candidate of candidates) {
     const distance = editDistance(plain, normalise(candidate));
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
@@ -30,4 +31,10 @@ function editDistance(a: string, b: string): number {
     row = next;
   }
   return row[b.length] as number;
+}
+
+/** As the end of a sentence that says what was found: nothing where no candidate is near. */
+export function didYouMean(word: string, candidates: readonly string[]): string {
+  const meant = nearest(word, candidates);
+  return meant === undefined ? "" : `, did you mean ${JSON.stringify(meant)}?`;
 }

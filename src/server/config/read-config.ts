@@ -31,8 +31,8 @@ const MAX_BYTES = 1024 * 1024;
 const LISTS: readonly string[] = ["servers", "catalogs"];
 
 /** Throws ConfigError when a file cannot be read or is not TOML. `files`: nearest first. */
-export function readConfig(files: readonly string[]): RawConfig {
-  const sources = readSources(files);
+export function readConfig(files: readonly string[], parse = parseToml): RawConfig {
+  const sources = readSources(files, parse);
   const table: Record<string, unknown> = Object.assign({}, ...sources.map((source) => source.table).toReversed());
   const gateway = sources
     .toReversed()
@@ -52,12 +52,12 @@ export function readConfig(files: readonly string[]): RawConfig {
   return { table, originOf: (path) => findOrigin(path, table, sources, lists), files };
 }
 
-function readSources(files: readonly string[]): Source[] {
+function readSources(files: readonly string[], parse: typeof parseToml): Source[] {
   const problems: string[] = [];
   const sources: Source[] = [];
   for (const [rank, file] of files.entries()) {
     try {
-      const { table, text } = parseToml(readBounded(file, MAX_BYTES));
+      const { table, text } = parse(readBounded(file, MAX_BYTES));
       let lineOf: Source["lineOf"] | undefined;
       sources.push({
         file,

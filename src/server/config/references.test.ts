@@ -65,6 +65,11 @@ describe("resolveReferences", () => {
     expect(resolve("${A}-$B-${}-${A}", { A: "1", B: "2" }).text).toBe("1-$B-${}-1");
   });
 
+  test("takes the default of ${NAME:-default} where the variable is not set or empty, as a shell does", () => {
+    expect(resolve("${A:-one}/${B:-two}/${C:-}", { A: "1", B: "" })).toMatchObject({ text: "1/two/", problems: [] });
+    expect(resolve("${A:-${B}}", { B: "2" }).text).toBe("${B}");
+  });
+
   test("does not fill in what a variable holds", () => {
     expect(resolve("${A}", { A: "${B}", B: "2" }).text).toBe("${B}");
   });
@@ -74,7 +79,7 @@ describe("resolveReferences", () => {
       'servers.0.env.X: the environment variable "CRM_TOKN" is not set, did you mean "CRM_TOKEN"?',
     ]);
     expect(resolve({ fromEnv: "NONE" }).problems).toEqual([
-      'servers.0.env.X: the environment variable "NONE" is not set, set it before the gateway starts',
+      'servers.0.env.X: the environment variable "NONE" is not set, set it before the gateway starts, or in a file that -e FILE names',
     ]);
   });
 });

@@ -1,4 +1,4 @@
-/** Secrets by reference: `{ fromEnv = "NAME" }`, `{ fromFile = "path" }`, and MGP's `${NAME}` inside a string. */
+/** Secrets by reference: `{ fromEnv = "NAME" }`, `{ fromFile = "path" }`, and `${NAME}` or `${NAME:-default}` inside a string. */
 import { resolve } from "node:path";
 import type { Environment } from "./find-config.ts";
 import { nearest } from "./nearest.ts";
@@ -14,8 +14,8 @@ export type Resolver = {
   readonly configFiles: readonly string[];
   /** Hears what cannot be resolved. Names the variable or the file, never a value. */
   readonly onProblem: (path: KeyPath, problem: string) => void;
-  /** Hears of every file that is named, also of one that cannot be read. */
-  readonly onFile: (file: string) => void;
+  /** Hears of every file that is named, also of one that cannot be read, and of the key that names it. */
+  readonly onFile: (file: string, path: KeyPath) => void;
 };
 
 const MAX_SECRET_BYTES = 64 * 1024;
@@ -25,28 +25,59 @@ export function resolveReferences(table: unknown, path: KeyPath, resolver: Resol
   const resolved: Record<string, Secret> = {};
   if (typeof table !== "object" || table === null) return resolved;
   for (const [key, value] of Object.entries(table)) {
-    const text = resolveOne(value, (problem) => resolver.onProblem([...path, key], problem), resolver);
-    if (text !== undefined) resolved[key] = new Secret(text);
+    const place = [...path, key];
+    const told = { ...resolver, onFile: (file: string) => resolver.onFile(file, place) };
+    const secret = resolveOne(value, (problem) => resolver.onProblem(place, problem), told);
+    if (secret !== undefined) resolved[key] = secret;
   }
   return resolved;
 }
 
-function resolveOne(value: unknown, onProblem: (problem: string) => void, resolver: Resolver): string | undefined {
+type OneResolver = Omit<Resolver, "onFile"> & { readonly onFile: (file: string) => void };
+
+function resolveOne(value: unknown, onProblem: (problem: string) => void, resolver: OneResolver): Secret | undefined {
+  const referred: string[] = [];
   const readEnv = (name: string): string => {
     const found = resolver.env[name];
     if (found === undefined) onProblem(describeUnset(name, resolver.env));
+    referred.push(found ?? "");
     return found ?? "";
   };
-  if (typeof value === "string") return value.replace(/\$\{([A-Za-z_]\w*)\}/g, (_, name: string) => readEnv(name));
+  if (typeof value === "string") return new Secret(fillIn(value, resolver.env, readEnv), referred);
   if (typeof value !== "object" || value === null) return undefined;
   const { fromEnv, fromFile } = value as { fromEnv?: unknown; fromFile?: unknown };
-  if (typeof fromEnv === "string") return readEnv(fromEnv);
-  return typeof fromFile === "string" ? readSecretFile(fromFile, onProblem, resolver) : undefined;
+  if (typeof fromEnv === "string") return new Secret(readEnv(fromEnv));
+  const text = typeof fromFile === "string" ? readSecretFile(fromFile, onProblem, resolver) : undefined;
+  return text === undefined ? undefined : new Secret(text);
+}
+
+const VARIABLE = /\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g;
+
+/** What stands in a text beside the variables that are filled in. */
+export function withoutVariables(text: string): string {
+  return text.replace(VARIABLE, "");
+}
+
+/** The text with every variable that has a default filled in. The others stay: whoever gets the text may know what they mean. */
+export function fillDefaults(text: string, env: Environment): string {
+  return text.replace(VARIABLE, (written: string, name: string, fallback: string | undefined) =>
+    fallback === undefined ? written : (Object.hasOwn(env, name) && env[name]) || fallback,
+  );
+}
+
+/** As a shell does: a default counts where the variable is not set, or empty. */
+function fillIn(text: string, env: Environment, readEnv: (name: string) => string): string {
+  return text.replace(VARIABLE, (_, name: string, fallback: string | undefined) =>
+    fallback === undefined || env[name] ? readEnv(name) : fallback,
+  );
 }
 
 function describeUnset(name: string, env: Environment): string {
   const meant = nearest(name, Object.keys(env));
-  const hint = meant === undefined ? "set it before the gateway starts" : `did you mean ${JSON.stringify(meant)}?`;
+  const hint =
+    meant === undefined
+      ? "set it before the gateway starts, or in a file that -e FILE names"
+      : `did you mean ${JSON.stringify(meant)}?`;
   return `the environment variable ${JSON.stringify(name)} is not set, ${hint}`;
 }
 
@@ -54,7 +85,7 @@ function describeUnset(name: string, env: Environment): string {
 function readSecretFile(
   named: string,
   onProblem: (problem: string) => void,
-  { folder, configFiles, onFile }: Resolver,
+  { folder, configFiles, onFile }: OneResolver,
 ): string | undefined {
   const file = resolve(folder, named);
   onFile(file);

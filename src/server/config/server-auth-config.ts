@@ -46,7 +46,7 @@ export const serverAuthSchema = z
     issuer: webUrl
       .optional()
       .describe(
-        "Who gives out the tokens. By default the one that the server names; with `clientSecret` or `exchange` it must be set, so that no server chooses who gets the secret or the tokens of callers. It may be private, because an operator wrote it.",
+        "Who gives out the tokens. By default the one that the server names; with `clientSecret` or `exchange` it must be set, so that no server chooses who gets the secret or the tokens of callers. It may be private and have its endpoints at other origins, because an operator wrote it.",
       ),
     audience: z
       .string()

@@ -2,12 +2,13 @@
 import * as z from "zod";
 import { mcpServerShape } from "../../providers/mcp/mcp-config.ts";
 import { durationMs, sizeBytes } from "./amounts.ts";
+import { headerReferences } from "./header-schema.ts";
 import { reference } from "./reference-schema.ts";
 import { serverAuthSchema } from "./server-auth-config.ts";
 
 const references = z.record(z.string(), reference).default({});
 
-const { cwd, timeout, idle, maxMessage, listTtl, env, headers, restart } = mcpServerShape;
+const { command, args, cwd, url, timeout, idle, maxMessage, listTtl, env, headers, restart } = mcpServerShape;
 
 /** MGP's own words about a server. They name nothing that an MCP server must have. */
 const mgpSchema = z
@@ -24,12 +25,20 @@ const mgpSchema = z
 
 const about = ({ description }: z.ZodType, more = "") => `${description ?? ""}${more}`;
 
+/** See server-words.ts. */
+const FILLED_IN = ` \`\${NAME:-default}\` in it is the variable of the gateway's environment, else the default.`;
+
 export const serverSchema = z
   .strictObject({
     ...mcpServerShape,
-    cwd: cwd.describe(about(cwd, " Relative to the config file; by default its folder.")),
+    command: command.describe(about(command, FILLED_IN)),
+    args: args.describe(about(args, FILLED_IN)),
+    url: url.describe(about(url, FILLED_IN)),
+    cwd: cwd.describe(about(cwd, `${FILLED_IN} Relative to the config file; by default its folder.`)),
     env: references.describe(about(env, ' A value may be { fromEnv = "NAME" } or { fromFile = "path" }.')),
-    headers: references.describe(about(headers, ' A value may be { fromEnv = "NAME" } or { fromFile = "path" }.')),
+    headers: headerReferences
+      .default({})
+      .describe(about(headers, ' A value may be { fromEnv = "NAME" } or { fromFile = "path" }.')),
     timeout: durationMs.optional().describe(about(timeout)),
     idle: durationMs.optional().describe(about(idle)),
     restart: restart
@@ -45,7 +54,15 @@ export const serverSchema = z
       .describe(
         'What stands before the dot in the names of its tools. Default: the id. "" (one server at most): names pass as they are.',
       ),
-    concurrency: z.int().min(1).default(64).describe("How many calls it gets at once; four times as many may wait."),
+    disabled: z
+      .boolean()
+      .default(false)
+      .describe("Leaves the server out, as if its table were not there; `isthmus enable` and `disable` set it."),
+    concurrency: z
+      .int()
+      .min(1)
+      .default(64)
+      .describe("How many calls it gets at once; four times as many may wait, and callers take turns."),
     breaker: z
       .boolean()
       .default(true)

@@ -160,6 +160,11 @@ export function shapeState(
   };
 }
 
+/** Whether a gateway with this config remembers nothing beyond its own end. */
+export function keepsNothing({ database, shared }: StateConfig): boolean {
+  return database.kind === "memory" && shared.kind === "embedded";
+}
+
 function databaseOf(url: Secret | undefined, folder: string, state: string | undefined): DatabaseConfig {
   if (!url) {
     if (state === undefined) return { kind: "memory", isDefault: true };

@@ -1,6 +1,6 @@
 /** The `[telemetry]` table: where traces go. */
 import * as z from "zod";
-import { reference } from "./reference-schema.ts";
+import { headerReferences } from "./header-schema.ts";
 
 export const telemetrySchema = z
   .strictObject({
@@ -11,8 +11,7 @@ export const telemetrySchema = z
       .describe(
         "The collector that traces are sent to by OTLP over HTTP; `/v1/traces` is added. Unset: OTEL_EXPORTER_OTLP_ENDPOINT of the environment, else nothing is exported and `traceparent` passes untouched.",
       ),
-    headers: z
-      .record(z.string(), reference)
+    headers: headerReferences
       .default({})
       .describe('Headers for the collector. A value may be { fromEnv = "NAME" } or { fromFile = "path" }.'),
   })

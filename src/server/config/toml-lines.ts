@@ -20,12 +20,20 @@ export function findTomlLines(text: string): (path: KeyPath) => number | undefin
   };
 }
 
+export type TomlHeader = { readonly path: KeyPath; readonly line: number };
+
+/** Every `[table]` and `[[table]]`, in the order of the text. */
+export function findTomlHeaders(text: string): readonly TomlHeader[] {
+  return new Walk(text).headers;
+}
+
 function keyOf(path: KeyPath): string {
   return JSON.stringify(path);
 }
 
 class Walk {
   readonly lines = new Map<string, number>();
+  readonly headers: TomlHeader[] = [];
   readonly #text: string;
   readonly #tableCounts = new Map<string, number>();
   #at = 0;
@@ -82,6 +90,7 @@ class Walk {
     this.#advance(this.#at + (isList ? 2 : 1));
     const path = this.#inLists(this.#keys(), isList);
     this.#record(path);
+    this.headers.push({ path, line: this.#line });
     this.#table = path;
     this.#advance(this.#at + match(/[ \t]*\]{0,2}/y, this.#text, this.#at).length);
   }

@@ -1,0 +1,35 @@
+import { describe, expect, test } from "vitest";
+import { ConfigError } from "./config-error.ts";
+import { placeIn } from "./gateway-place.ts";
+
+const raw = (table: Record<string, unknown>) => ({ table, originOf: () => undefined, files: [] });
+
+describe("placeIn", () => {
+  test("finds address and names in a config that is otherwise wrong", () => {
+    const servers = [{ id: "a" }, { id: "my.crm", prefix: "crm", nonsense: 1, env: { X: { fromEnv: "NOT_SET" } } }, 7];
+    const place = placeIn(
+      raw({ gateway: { listen: "127.0.0.1:9", naming: "underscore", colour: 1 }, servers }),
+      undefined,
+    );
+    expect(place).toEqual({
+      gateway: { listen: { host: "127.0.0.1", port: 9 }, naming: "underscore" },
+      servers: [
+        { id: "a", segment: "a" },
+        { id: "my.crm", segment: "crm" },
+      ],
+    });
+  });
+
+  test("knows the default, and takes what it is given instead", () => {
+    expect(placeIn(raw({}), undefined).gateway).toMatchObject({ listen: { port: 7411 }, naming: "dotted" });
+    expect(placeIn(raw({ gateway: { tls: {} } }), "[::1]:2").gateway).toMatchObject({
+      listen: { host: "::1", port: 2 },
+      tls: {},
+    });
+  });
+
+  test("says what is wrong with an address", () => {
+    expect(() => placeIn(raw({ gateway: { listen: "nowhere" } }), undefined)).toThrow(ConfigError);
+    expect(() => placeIn(raw({}), "nowhere")).toThrow(/gateway\.listen: expected HOST:PORT.*found "nowhere"/);
+  });
+});
