@@ -31,6 +31,11 @@ const call = (id: number, name: string, args: object, meta?: object) => ({
 });
 
 describe("serveDemo", () => {
+  test("answers names with any character that JSON lets stand", async () => {
+    const [answer] = await exchange(call(1, "greet", { name: "a\u2028b" }));
+    expect(answer).toMatchObject({ id: 1, result: { content: [{ text: expect.stringContaining("a\u2028b") }] } });
+  });
+
   test("opens, lists four tools and says nothing to notifications", async () => {
     const [opened, listed, ...rest] = await exchange(
       { id: 0, method: "initialize", params: { protocolVersion: "2025-06-18" } },

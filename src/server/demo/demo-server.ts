@@ -2,8 +2,8 @@
  * The MCP server of the first run: four tools over standard input and output, in plain Node. It shows a call, a
  * call with progress and a call that must be approved, and needs nothing but the gateway's own program.
  */
-import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
+import { linesOf } from "../../contract/index.ts";
 import { DEMO_TOOLS, type DemoArguments } from "./demo-tools.ts";
 
 type Message = { id?: string | number; method?: string; params?: Record<string, unknown> };
@@ -12,7 +12,7 @@ type Send = (message: Record<string, unknown>) => void;
 /** Serves until its input ends. */
 export async function serveDemo(input: NodeJS.ReadableStream, output: NodeJS.WritableStream): Promise<void> {
   const send: Send = (message) => output.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
-  for await (const line of createInterface({ input })) {
+  for await (const line of linesOf(input)) {
     if (line.trim() !== "") void answer(JSON.parse(line) as Message, send);
   }
 }

@@ -21,7 +21,7 @@ async function rig(...entries: readonly PolicyEntry[]) {
   const log = new KeptLog();
   const policy = new LivePolicy({ rows, timers: new ManualTime(), log });
   const source = { added: { servers: [], catalogs: [] } as AddedTables };
-  const following = { source, reload: async () => undefined };
+  const following = { source, reload: async () => undefined, isStale: () => false };
   const added = new AddedByOperators(policy, { following: () => following }, log);
   await rows.write(entries.map((entry) => ({ table: "policy", type: "put", entry })));
   await policy.open();

@@ -24,7 +24,14 @@ function configOf(text: string): Config {
 
 function approvalsFor(text: string, time = new ManualTime()) {
   const ports = { clock: time, timers: time, log: silentLog, meter: new FakeMeter() };
-  return createApprovals({ ...ports, config: configOf(text), hasRules: () => false, refusal: () => undefined });
+  return createApprovals({
+    ...ports,
+    config: configOf(text),
+    hasRules: () => false,
+    refusal: () => undefined,
+    isRevoked: () => false,
+    offered: () => undefined,
+  });
 }
 
 test("what is over is swept from the start, before anybody asks for anything, and no longer than until the end", async () => {

@@ -1,15 +1,19 @@
 /** Approvals, made of `[gate]`: where they are kept, whose yes counts, and which calls wait. */
 import { createHash } from "node:crypto";
 import type {
+  Approval,
   AuditTrail,
   Call,
   Confirmations,
+  Evidence,
   GatewayError,
   HeldCharges,
   IsHeld,
   Offer,
   Operation,
   Primitive,
+  Principal,
+  Steps,
   Target,
 } from "../../contract/index.ts";
 import { untracked } from "../../contract/index.ts";
@@ -19,19 +23,25 @@ import {
   ApprovalDesk,
   Approvals,
   ApprovalWatch,
+  confirmUrl,
   Decider,
+  type FindOffered,
   flagSafety,
   type Gate,
   type GateFacts,
+  missingApprovers,
   safetyOf,
 } from "../../mechanisms/approvals/index.ts";
 import { approveStage, gateBefore } from "../../stages/index.ts";
 import { MemoryApprovals } from "../../stores/memory/index.ts";
-import type { GateConfig } from "../config/gate-config.ts";
+import { type GateConfig, hasApprovers } from "../config/gate-config.ts";
 import type { Config, ListenAddress } from "../config/index.ts";
 import { FileFault, readBounded } from "../config/read-bounded.ts";
+import { Secret } from "../config/secret.ts";
 import type { Ports } from "../extensions.ts";
 import type { GatewayState } from "../state/index.ts";
+import { type CalledAs, urlToType } from "./called-as.ts";
+import { dottedName } from "./dotted-name.ts";
 import { baseUrl } from "./vault-settings.ts";
 
 const MAX_KEY_BYTES = 16 * 1024;
@@ -41,12 +51,22 @@ export type ApprovalPorts = Ports & {
   readonly config: Config;
   readonly state?: GatewayState | undefined;
   readonly audit?: AuditTrail | undefined;
-  /** Which version of what operators have set decides now. */
-  readonly policyVersion?: () => string;
+  /** Which version of what operators have set decides about callers of a tenant now. */
+  readonly policyVersion?: (tenant: string) => string;
+  /** Whether nothing that somebody says is worth anything now. */
+  readonly isRevoked: (principal: Principal) => boolean;
   /** What calls take that are made, for those that waited. */
   readonly charges?: () => HeldCharges | undefined;
   /** Why a call that was let in may not be made any more. */
   readonly refusal: (call: Call) => GatewayError | undefined;
+  readonly isTraced?: boolean | undefined;
+  readonly offered: FindOffered;
+  /** Whether whoever runs the gateway can show that they do, where nobody is asked who they are. */
+  readonly hasLocalOperator?: boolean;
+  /** How people call the program; unset: as one that is installed. */
+  readonly calledAs?: CalledAs | undefined;
+  /** What rules want that say `confirm`. */
+  readonly ruleEvidence?: () => readonly Evidence[];
   /** Whether access may say `confirm`: then every call may have to wait. */
   readonly hasRules: () => boolean;
 };
@@ -54,13 +74,18 @@ export type ApprovalPorts = Ports & {
 export type GovernedApprovals = {
   readonly isHeld: IsHeld;
   readonly stage: StageFactory;
+  /** What calls of this wait for, by what it says of itself; undefined: for nothing, or it is not offered now. */
+  gateOf(target: Target): Gate | undefined;
   operations(): Promise<readonly Operation[]>;
   readonly confirmations: Confirmations;
   readonly desk: ApprovalDesk;
   /** People reach the pages here, unless a setting says otherwise. */
   listensOn(address: ListenAddress): void;
   /** The offers as clients are shown them. `screen`: whoever else looks at them. */
-  flag(offers: readonly Offer[], screen: (offers: readonly Offer[]) => readonly Offer[]): readonly Offer[];
+  flag(
+    offers: readonly Offer[],
+    screen: (offers: readonly Offer[]) => Steps<readonly Offer[]>,
+  ): Steps<readonly Offer[]>;
   /** Whether lists and pipelines must be made anew. */
   apply(config: Config): boolean;
   open(): void;
@@ -93,16 +118,30 @@ export function createApprovals(ports: ApprovalPorts): GovernedApprovals {
     log,
     meter,
     now,
-    policyVersion: () => `${ports.policyVersion?.() ?? 0}.${gateVersion}`,
+    policyVersion: (tenant) => `${ports.policyVersion?.(tenant) ?? 0}.${gateVersion}`,
     ttlMs: () => gate.expiryMs,
+    denialMs: () => gate.denialMs,
+    isRevoked: ports.isRevoked,
   });
   const gateway = () => rows.gateway();
-  const decider = new Decider({ approvals, watch, trail, meter, anchors: () => anchors, gateway, now });
+  const decider = new Decider({
+    approvals,
+    watch,
+    trail,
+    meter,
+    anchors: () => anchors,
+    gateway,
+    offered: ports.offered,
+    now,
+  });
   const facts = async (): Promise<GateFacts> => ({
     gateway: await gateway(),
     proofTypes: anchors.types,
     now: now(),
     pages: pages(),
+    isAlone: isAlone(),
+    canBeSaid,
+    commandFor,
   });
   const charged = ports.charges && { charges: ports.charges };
   const options = {
@@ -115,7 +154,11 @@ export function createApprovals(ports: ApprovalPorts): GovernedApprovals {
     holdMs: () => gate.holdMs,
     asksForVisits: () => gate.ask === "url",
     facts,
+    onWait: tellWaiting,
     refusal: ports.refusal,
+    offered: ports.offered,
+    dottedOf: (target: Target) => dottedName(config, target),
+    isTraced: ports.isTraced,
     ...charged,
   };
   /** The gates of those entries that have one of their own, by their targets. */
@@ -134,6 +177,17 @@ export function createApprovals(ports: ApprovalPorts): GovernedApprovals {
     return listen && (isNamed || !EVERY_ADDRESS.has(listen.host)) ? baseUrl(config, listen) : undefined;
   }
 
+  /** Without a socket a client has this process to itself; only processes that share a store hear of each other's decisions. */
+  function isAlone(): boolean {
+    return listen === undefined && channel === undefined;
+  }
+
+  /** As the terminal of this gateway says it, which is told `url` with the call. */
+  function commandFor(verb: string): string {
+    const url = urlToType(ports.calledAs, config.gateway, listen);
+    return `${ports.calledAs?.program ?? "isthmus"} ${verb}${url === undefined ? "" : ` --url ${url}`}`;
+  }
+
   /** In memory nothing can be written together with anything else: the record follows. */
   function trailOf(): AuditTrail {
     const { audit } = ports;
@@ -149,15 +203,34 @@ export function createApprovals(ports: ApprovalPorts): GovernedApprovals {
     };
   }
 
-  /** Said once for each config: calls of these tools end in nothing. */
+  /** Said once for each config: these calls end in nothing. */
   function warnAbout(offers: readonly Offer[]): void {
-    const isMute = gate.evidence === "external_proof" && gate.anchors.length === 0;
-    if (!isMute || hasWarned) return;
+    if (hasWarned) return;
     const isGated = ({ definition }: Primitive) => definition.at(["_meta", "x-mcpax-gated"]) === "true";
-    const tool = offers.flatMap(({ kind, primitives }) => (kind === "tool" ? primitives : [])).find(isGated);
-    if (!tool) return;
+    const isMute = !canBeSaid(gate.evidence);
+    const tool = isMute && offers.flatMap(({ kind, primitives }) => (kind === "tool" ? primitives : [])).find(isGated);
+    if (!tool && (ports.ruleEvidence?.() ?? []).every(canBeSaid)) return;
     hasWarned = true;
-    log.warn("no gate.anchors: nobody can approve", { tool: tool.name });
+    const what = tool ? { tool: tool.name } : { rules: "access" };
+    log.warn("nobody can approve", { ...what, evidence: gate.evidence, anchors: gate.anchors.length });
+  }
+
+  /** Who reads the log elsewhere than at the terminal of the gateway is not told the link: it opens the page. */
+  function tellWaiting({ id, target }: Call, approval: Approval): void {
+    const url = confirmUrl(approval, { pages: pages() });
+    log.info("call waits for a yes", {
+      callId: id,
+      target: `${target.provider}/${target.name}`,
+      approval: approval.id,
+      page: url === undefined ? undefined : new Secret(url),
+      missing: missingApprovers(approval, { canBeSaid }),
+      url: urlToType(ports.calledAs, config.gateway, listen),
+    });
+  }
+
+  function canBeSaid(evidence: Evidence): boolean {
+    const isMute = isAlone() && gate.anchors.length === 0 && evidence === "operator";
+    return !isMute && hasApprovers(config, evidence, ports.hasLocalOperator ?? false);
   }
 
   function gateOf({ kind, definition }: Primitive): Gate | undefined {
@@ -176,6 +249,11 @@ export function createApprovals(ports: ApprovalPorts): GovernedApprovals {
       gated.set(target, found);
       return approveStage(options, primitive.kind === "tool" ? name : undefined, found);
     },
+    gateOf(target) {
+      const found = ports.offered(target);
+      const gate = found && gateOf(found.primitive);
+      return gate?.evidence === "none" ? undefined : gate;
+    },
     isHeld: (call) => gateBefore(call, gated.get(call.target)) !== undefined,
     async operations() {
       const { approvalOperations } = await import("../../mechanisms/approvals/approval-operations.ts");
@@ -186,8 +264,8 @@ export function createApprovals(ports: ApprovalPorts): GovernedApprovals {
     listensOn(address) {
       listen = address;
     },
-    flag(offers, screen) {
-      const flagged = flagSafety(offers, gate, screen);
+    *flag(offers, screen) {
+      const flagged = yield* flagSafety(offers, gate, screen);
       warnAbout(flagged);
       return flagged;
     },
@@ -196,10 +274,10 @@ export function createApprovals(ports: ApprovalPorts): GovernedApprovals {
       const isOther = version !== gateVersion;
       config = next;
       gate = next.gate;
+      hasWarned = false;
       if (isOther) {
         anchors = anchorsOf(gate);
         gateVersion = version;
-        hasWarned = false;
       }
       return isOther;
     },

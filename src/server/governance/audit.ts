@@ -72,6 +72,8 @@ export function createAudit(ports: AuditPorts): GovernedAudit {
   const trail = new Trail({
     ...{ records, write, signer, log, meter, timers },
     folder: records && gateway.state !== undefined ? join(gateway.state, "audit") : undefined,
+    keptIn: records && gateway.state,
+    isShared: state?.clusterKey !== undefined,
     maxBytes: audit.spoolBytes,
     keepMs: audit.keepMs,
     sinks: [...sinksOf(ports), kept],
@@ -108,6 +110,7 @@ export function createAudit(ports: AuditPorts): GovernedAudit {
       return auditOperations({
         rows: trail.rows,
         kept: records?.audit,
+        known: trail.kept,
         get publicKey() {
           return signer.publicKey;
         },

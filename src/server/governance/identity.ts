@@ -18,6 +18,7 @@ import {
   readJson,
 } from "../../mechanisms/identity/index.ts";
 import { type BlockList, makeBlock } from "../../mechanisms/identity/revocation/index.ts";
+import type { TokenParts } from "../../mechanisms/identity/token-operations.ts";
 import { authWays, type Config, isAuthOn, isLoopback } from "../config/index.ts";
 import type { Ports } from "../extensions.ts";
 import type { GatewayState } from "../state/index.ts";
@@ -27,6 +28,8 @@ export type IdentityPorts = Ports & {
   readonly state?: GatewayState | undefined;
   readonly audit: AuditTrail;
   readonly blocks: BlockList;
+  /** What the platform has said about one of this name in a tenant; undefined: nothing. */
+  readonly namedByPlatform: TokenParts["namedByPlatform"];
   /** Hears whose token was found good. */
   readonly onProven: (principal: Principal, token: string) => void;
 };
@@ -102,7 +105,7 @@ function identityOf({ config, state, audit, blocks, clock, log, onProven }: Iden
 
 /** Tokens can be made before anybody is asked for one. */
 async function operationsOf(
-  { state, audit, blocks }: IdentityPorts,
+  { state, audit, log, blocks, namedByPlatform }: IdentityPorts,
   identity: Identity | undefined,
   leaving: Map<string, Principal>,
 ): Promise<readonly Operation[]> {
@@ -111,7 +114,10 @@ async function operationsOf(
   return tokenOperations({
     rows: state.records.tokens,
     audit,
+    log,
     now: Date.now,
+    namedByPlatform,
+    isHeldByPlatform: (bearer) => blocks.isHeldByPlatform(bearer),
     // The block reaches every process, which then ends what it has of the bearer.
     async onRevoke(bearer, row, by) {
       leaving.set(row.hash, bearer);
@@ -126,7 +132,7 @@ async function operationsOf(
 }
 
 function blockOf({ hash, tenant, expiresAt }: TokenRow, by: Principal): Block {
-  const order = { subject: "client", key: hash, tenant, reason: "its token was revoked" } as const;
+  const order = { subject: "client", key: hash, tenant, reason: "its token was revoked", source: "token" } as const;
   // One without an end is blocked for the least time: nobody is known by it once its row is gone, and blocks are bounded.
   return makeBlock({ ...order, until: expiresAt ?? Date.now() }, by.id, Date.now());
 }

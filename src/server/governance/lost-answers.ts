@@ -22,7 +22,7 @@ export function noteLost(trail: AuditTrail, { plain }: Pick<Config["audit"], "pl
   };
 }
 
-/** Its row does not say what was called. */
-export function lostTask({ id, principal }: TaskFacts): LostAnswer {
-  return { principal, method: "tools/call", target: { server: "", name: "" }, taskId: id };
+export function lostTask({ id, principal, target }: TaskFacts): LostAnswer {
+  const called = { server: target?.provider ?? "", name: target?.name ?? "" };
+  return { principal, method: "tools/call", target: called, taskId: id };
 }

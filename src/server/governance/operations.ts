@@ -3,6 +3,7 @@ import type { AuditTrail, EventFeed, Operation } from "../../contract/index.ts";
 import type { Ports } from "../extensions.ts";
 import type { AddedByOperators } from "./added-by-operators.ts";
 import type { LiveParts } from "./live-parts.ts";
+import type { Kept } from "./own-operations/about-operations.ts";
 import { WordsToAll } from "./words-to-all.ts";
 
 export type OwnOperationsOptions = Ports & {
@@ -10,6 +11,9 @@ export type OwnOperationsOptions = Ports & {
   readonly trail: () => AuditTrail;
   readonly feed: EventFeed;
   readonly added: AddedByOperators;
+  readonly grantsNothing: () => boolean;
+  readonly kept: () => Kept;
+  readonly knowsCallers: () => boolean;
 };
 
 export type OwnOperations = {
@@ -18,12 +22,12 @@ export type OwnOperations = {
   close(): Promise<void>;
 };
 
-export function createOwnOperations({ clock, live, trail, feed, added }: OwnOperationsOptions): OwnOperations {
-  const words = new WordsToAll(live);
+export function createOwnOperations(options: OwnOperationsOptions): OwnOperations {
+  const words = new WordsToAll(options.live);
   return {
     async operations() {
       const { ownOperations } = await import("./own-operations/own-operations.ts");
-      return ownOperations({ live, clock, trail, feed, added, tellAll: words.tell });
+      return ownOperations({ ...options, tellAll: words.tell });
     },
     open: () => words.open(),
     close: () => words.close(),

@@ -10,6 +10,7 @@ import { type HttpRequest, identityOf, LOCAL, type Principal, type UpstreamCrede
 import type { Config } from "../config/index.ts";
 import { loadConfig } from "../config/load-config.ts";
 import { readConfig } from "../config/read-config.ts";
+import { RecentLines } from "../recent-lines.ts";
 import { type GatewayState, openState } from "../state/index.ts";
 import { OwnIssuer } from "./fixtures/own-issuer.ts";
 import { createGovernance, type Governance } from "./governance.ts";
@@ -84,7 +85,9 @@ function govern(): Governance {
       runs: () => [],
       servers: () => [],
       offered: () => [],
+      find: () => undefined,
       config: () => config,
+      lines: new RecentLines(),
       following: () => undefined,
       member: () => "",
       dropStreams: () => undefined,

@@ -6,7 +6,7 @@ export async function runAlone(operations: readonly Operation[], id: string, inp
   if (!operation) throw new GatewayError("NO_SUCH_TARGET", { message: `There is no operation ${id}.` });
   const checked = operation.input.check(input);
   if ("problems" in checked) {
-    const problems = checked.problems.map(({ path, message }) => `${path.replace(/^\/body\//, "")}: ${message}`);
+    const problems = checked.problems.map(({ path, message }) => `${path.replace(/^\/(body\/)?/, "")}: ${message}`);
     throw new GatewayError("BAD_CALL", { message: problems.join("; ") });
   }
   const { body } = await operation.run(checked.value, { principal: LOCAL });

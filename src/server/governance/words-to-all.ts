@@ -1,8 +1,9 @@
 /** What an operator wants of something that may live in another process: said to all, and done by the one that has it. */
 import { type Channel, isSeenBy } from "../../contract/index.ts";
+import { sessionName } from "../../mechanisms/sessions/index.ts";
 import type { LiveParts } from "./live-parts.ts";
 
-/** `tenant`: only of that one; undefined: of any. */
+/** `id`: of a call, or the name of a session. `tenant`: only of that one; undefined: of any. */
 export type Word = { readonly id: string; readonly tenant: string | undefined } & (
   | { readonly do: "end-session" }
   | { readonly do: "cancel-call"; readonly reason: string }
@@ -37,7 +38,7 @@ export class WordsToAll {
     const { sessions, runs } = this.#live;
     if (word.do === "end-session") {
       const isMeant = (one: ReturnType<typeof sessions.list>[number]) =>
-        one.id === word.id && isSeenBy(one.principal, word.tenant);
+        sessionName(one.id) === word.id && isSeenBy(one.principal, word.tenant);
       sessions.endWhere(isMeant, "an operator ended the session");
     } else {
       for (const run of runs())

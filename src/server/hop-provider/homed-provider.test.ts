@@ -1,6 +1,7 @@
 import { connect as connectTcp } from "node:net";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test, vi } from "vitest";
+import { atOnce } from "../../../tests/kit/at-once.ts";
 import { describeProvider } from "../../../tests/kit/describe-provider.ts";
 import {
   FakeHost,
@@ -25,6 +26,7 @@ const watchdog = createWatchdog();
 const deps: McpDeps = {
   clock: monotonicClock,
   timers: nodeTimers,
+  slices: atOnce,
   log: silentLog,
   meter: new FakeMeter(),
   parentEnv: process.env,
@@ -222,6 +224,27 @@ describe("a shared server on stdio, in several processes", () => {
     await rig.homes.move("mine");
     expect(await waiting).toBeGreaterThan(0);
     expect(rig.other.count("tools/call")).toBe(1);
+  });
+
+  test("makes a call in the next home that was on its way to the former one when that was given up", async () => {
+    await using rig = await openRig(elsewhere());
+    const { promise: arrived, resolve: arrive } = Promise.withResolvers<() => void>();
+    rig.other.on["tools/call"] = (exchange) => arrive(() => exchange.raw("", 421, {}));
+    const called = pidOf(rig);
+    const turnAway = await arrived;
+    const moved = rig.homes.move("mine");
+    turnAway();
+    await moved;
+    expect(await called).toBeGreaterThan(0);
+  });
+
+  test("waits only so long for what a former home says of calls on their way", async () => {
+    await using rig = await openRig(elsewhere());
+    rig.other.on["tools/call"] = () => undefined;
+    const lost = rig.provider.run(toolCall("who"), new FakeOut()).catch((error: unknown) => error);
+    await vi.waitFor(() => expect(rig.other.count("tools/call")).toBe(1));
+    await rig.homes.move("mine");
+    expect(await lost).toMatchObject({ code: "OUTCOME_UNKNOWN" });
   });
 
   test("says so where there is no way to its home, and goes on with the next", async () => {

@@ -41,6 +41,8 @@ export type HomedOptions = {
 /** How long a call, or the start of the gateway, waits for an instance that is on its way from one home to another. */
 const PATIENCE_MS = 5000;
 const SUBSCRIBE_MS = 30_000;
+/** How long a home that was given up has to turn away the calls that were on their way to it. */
+const TURN_AWAY_MS = 1000;
 
 export interface HomedProvider extends Provider {
   /** The shared instance is in this process. Where it is not, what others send here for it must not be sent on. */
@@ -52,7 +54,13 @@ export function createHomedProvider(options: HomedOptions): HomedProvider {
 }
 
 /** One stay of the shared instance, here or elsewhere. */
-type Part = { readonly provider: Provider; readonly abort: AbortController; readonly isLocal: boolean };
+type Part = {
+  readonly provider: Provider;
+  readonly abort: AbortController;
+  readonly isLocal: boolean;
+  /** Calls that were sent to it. */
+  readonly sent: Set<Promise<void>>;
+};
 
 // Invariants:
 //  1. At most one part is open, and the next is made only after the former has closed: two instances never run here.
@@ -106,10 +114,19 @@ class ProviderWithHome implements HomedProvider {
   }
 
   /** Its calls end, by what is known of each. */
-  async #leave({ provider, abort }: Part): Promise<void> {
+  async #leave(part: Part): Promise<void> {
+    const { provider, abort } = part;
     if (!this.#isClosed) this.#host?.state({ status: "starting", message: "The server moves to another process." });
+    if (!part.isLocal && part.sent.size > 0) await this.#untilTurnedAway(part.sent);
     await provider.close();
     abort.abort();
+  }
+
+  /** Word that a home is free can be faster than its answers: calls that it has not looked at are made in the next one. */
+  async #untilTurnedAway(sent: ReadonlySet<Promise<void>>): Promise<void> {
+    const { promise: late, resolve } = Promise.withResolvers<void>();
+    const timer = this.#options.timers.after(TURN_AWAY_MS, resolve);
+    await Promise.race([Promise.allSettled(sent), late]).finally(() => timer.cancel());
   }
 
   /** There is no way to that home. */
@@ -124,7 +141,7 @@ class ProviderWithHome implements HomedProvider {
     const host = this.#host;
     if (!host || this.#home !== home || home === "nobody" || this.#isClosed) return;
     const provider = home === "mine" ? createLocal() : createRemote(home.elsewhere);
-    const part: Part = { provider, abort: new AbortController(), isLocal: home === "mine" };
+    const part: Part = { provider, abort: new AbortController(), isLocal: home === "mine", sent: new Set() };
     this.#part = part;
     const isCurrent = () => this.#part === part;
     const opened = provider.open(
@@ -149,13 +166,17 @@ class ProviderWithHome implements HomedProvider {
 
   /** A home that is gone, or is none any more, has not looked at the call: the next one gets it. */
   async #runIn(part: Part, call: Call, out: Out): Promise<void> {
+    const running = part.provider.run(call, out);
+    if (!part.isLocal) part.sent.add(running);
     try {
-      await part.provider.run(call, out);
+      await running;
     } catch (error) {
       const isUntouched = GatewayError.from(error).code === "PROVIDER_UNREACHABLE";
       if (part.isLocal || !isUntouched || this.#isClosed) throw error;
       const next = this.#part;
       await (next && next !== part ? next.provider.run(call, out) : this.#waiting.add(call, out));
+    } finally {
+      part.sent.delete(running);
     }
   }
 

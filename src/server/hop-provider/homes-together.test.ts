@@ -2,6 +2,7 @@
 import { connect as connectTcp } from "node:net";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test, vi } from "vitest";
+import { atOnce } from "../../../tests/kit/at-once.ts";
 import {
   FakeHost,
   FakeMeter,
@@ -21,7 +22,7 @@ import { type HomedProvider, homedMcpProvider, type WayHome } from "./index.ts";
 
 const script = fileURLToPath(new URL("../../providers/mcp/fixtures/stdio-server.mjs", import.meta.url));
 const watchdog = createWatchdog();
-const ports = { clock: monotonicClock, timers: nodeTimers, log: silentLog, meter: new FakeMeter() };
+const ports = { clock: monotonicClock, timers: nodeTimers, slices: atOnce, log: silentLog, meter: new FakeMeter() };
 const deps = { ...ports, parentEnv: process.env, watchdog };
 
 type Process = { provider: HomedProvider; host: FakeHost; homes: Homes; membership: OwnMembership };

@@ -3,9 +3,7 @@ import type { Host } from "../../contract/index.ts";
 /** What instances of single clients may say: what they offer to their own clients, and nothing about the server itself. */
 export function clientsHost(host: Host): Host {
   return {
-    offer(scope, offers) {
-      if (scope !== "shared") host.offer(scope, offers);
-    },
+    offer: (scope, offers, effort) => (scope === "shared" ? undefined : host.offer(scope, offers, effort)),
     notice: (notice) => host.notice(notice),
     ask: (session, ask, signal) => host.ask(session, ask, signal),
     state() {},
@@ -16,9 +14,7 @@ export function clientsHost(host: Host): Host {
 export function sharedHost(host: Host, isCurrent: () => boolean, onFirstOk: () => void): Host {
   let wasOk = false;
   return {
-    offer(scope, offers) {
-      if (isCurrent()) host.offer(scope, offers);
-    },
+    offer: (scope, offers, effort) => (isCurrent() ? host.offer(scope, offers, effort) : undefined),
     notice(notice) {
       if (isCurrent()) host.notice(notice);
     },

@@ -3,6 +3,7 @@
  * and one line of ours says whom it is for and how many processes it has passed.
  */
 import { type HttpRequest, headerLine, LOCAL as LOCAL_USER, type Principal } from "../../contract/index.ts";
+import { wordsIn } from "../http/request-head.ts";
 
 const MARK = "isthmus-hop";
 /** Whose request it is, as the process found out that the client reached. */
@@ -101,12 +102,7 @@ export function answerLines(text: string): string {
 
 /** What the sender says is for its neighbour only. */
 function namesIn(connection: string | undefined): readonly string[] {
-  return connection === undefined
-    ? []
-    : connection
-        .toLowerCase()
-        .trim()
-        .split(/[\t ]*,[\t ]*/);
+  return connection === undefined ? [] : wordsIn(connection);
 }
 
 function isPassedOn(name: string, named: readonly string[]): boolean {

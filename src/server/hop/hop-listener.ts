@@ -2,6 +2,7 @@
 import type { AddressInfo } from "node:net";
 import type { Server } from "node:tls";
 import {
+  type ByteBudget,
   GatewayError,
   type HttpRequest,
   type HttpResponse,
@@ -12,6 +13,7 @@ import {
 } from "../../contract/index.ts";
 import { errorText } from "../../wire/jsonrpc/index.ts";
 import { HttpListener } from "../http/index.ts";
+import { answerNoRoom, heldBy } from "../no-room.ts";
 import { addressOf, markOf, principalOf, REFUSED } from "./hop-lines.ts";
 import { createHopServer } from "./hop-tls.ts";
 
@@ -21,6 +23,8 @@ export type HopListenerOptions = {
   readonly key: Buffer;
   readonly timers: Timers;
   readonly log: Log;
+  /** Of the messages that the process holds; unset: it has no end. */
+  readonly budget?: ByteBudget | undefined;
   /** Whom requests must be for. */
   readonly selfId: () => string;
   readonly mayWrite: () => boolean;
@@ -41,8 +45,11 @@ export class HopListener {
 
   constructor(options: HopListenerOptions) {
     this.#options = options;
-    const { log, timers, mayWrite } = options;
+    const { log, timers, mayWrite, budget } = options;
     this.#http = new HttpListener({
+      ...(budget && { budget }),
+      holderOf: heldBy,
+      onNoRoom: answerNoRoom,
       timers,
       mayWrite,
       clientAddress: (_peer, headers) => addressOf(headers),

@@ -1,5 +1,6 @@
 /** The way to the other processes and the door for them, with one key. Loaded only where there are others. */
 import type {
+  ByteBudget,
   Clock,
   Hop,
   HopEnd,
@@ -27,6 +28,8 @@ export type HopOptions = {
   readonly timers: Timers;
   readonly log: Log;
   readonly meter: Meter;
+  /** Of the messages that the process holds; unset: it has no end. */
+  readonly budget?: ByteBudget;
   /** Who we are now; asked again after each loss of the lease. */
   readonly self: () => Member;
   readonly mayWrite: () => boolean;
@@ -73,8 +76,9 @@ class ClusterHop implements OpenHop {
   constructor(options: HopOptions) {
     this.#options = options;
     this.#key = hopKey(options.key);
-    const { timers, log, mayWrite, onRequest, self } = options;
-    this.#listener = new HopListener({ key: this.#key, timers, log, mayWrite, onRequest, selfId: () => self().id });
+    const { timers, log, budget, mayWrite, onRequest, self } = options;
+    const selfId = () => self().id;
+    this.#listener = new HopListener({ key: this.#key, timers, log, budget, mayWrite, onRequest, selfId });
   }
 
   get self(): Member {

@@ -1,5 +1,5 @@
 /** This process among those that use the same stores: its lease, the way to the others, and what lives here for all. */
-import type { HttpRequest, HttpResponse, Member } from "../../contract/index.ts";
+import type { ByteBudget, HttpRequest, HttpResponse, Member } from "../../contract/index.ts";
 import { createHomes, createMembership, type Homes, type OwnMembership } from "../../mechanisms/cluster/index.ts";
 import type { StateConfig } from "../config/index.ts";
 import { formatListen } from "../config/index.ts";
@@ -10,6 +10,7 @@ import type { GatewayState } from "./open-state.ts";
 export type ClusterOptions = Ports & {
   readonly config: StateConfig["cluster"];
   readonly state: GatewayState;
+  readonly budget: ByteBudget;
   /** Serves what other processes hand over. */
   readonly onRequest: (request: HttpRequest, response: HttpResponse) => void;
 };

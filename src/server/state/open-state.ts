@@ -1,7 +1,8 @@
 /** Opens the stores that a config names. Everything about them is loaded here, when it is wanted: a start without stores pays nothing. */
 import type { Clock, Log, Records, SharedState } from "../../contract/index.ts";
+import { isTaken } from "../../stores/sqlite/sqlite-errors.ts";
 import { systemClock } from "../clock.ts";
-import type { StateConfig } from "../config/index.ts";
+import { keepsNothing, type StateConfig } from "../config/index.ts";
 import { TimerWheel } from "../timers.ts";
 
 export type GatewayState = {
@@ -15,13 +16,18 @@ export type GatewayState = {
 /** A store cannot be used; the message names it and says what to do. Never holds a password. */
 export class StateFault extends Error {
   override readonly name = "StateFault";
+
+  /** Another gateway has the store. */
+  get isTaken(): boolean {
+    return isTaken(this.cause);
+  }
 }
 
 type Ports = { readonly clock: Clock; readonly timers: TimerWheel; readonly log: Log };
 
 /** Undefined: this gateway remembers nothing beyond its own end. Rejects with StateFault. */
 export async function openState(config: StateConfig, log: Log): Promise<GatewayState | undefined> {
-  if (config.database.kind === "memory" && config.shared.kind === "embedded") return undefined;
+  if (keepsNothing(config)) return undefined;
   const timers = new TimerWheel({ clock: systemClock, onError: (cause) => log.error("timer failed", { cause }) });
   return await openStores(config, { clock: systemClock, timers, log });
 }

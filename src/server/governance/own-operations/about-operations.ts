@@ -5,6 +5,7 @@ import {
   GatewayError,
   identityOf,
   type Operation,
+  type Principal,
   requirePlatform,
   tenantOf,
 } from "../../../contract/index.ts";
@@ -18,9 +19,24 @@ export type AboutParts = {
   readonly live: LiveParts;
   readonly trail: () => AuditTrail;
   readonly feed: EventFeed;
+  /** Whether callers are known, and none of them may use anything. */
+  readonly grantsNothing: () => boolean;
+  readonly knowsCallers: () => boolean;
+  readonly kept: () => Kept;
 };
 
-export function aboutOperations({ live, trail, feed }: AboutParts): readonly Operation[] {
+/** Where what operators set is, and the audit trail. */
+const KEPT = ["stores", "memory", "restart"] as const;
+export type Kept = (typeof KEPT)[number];
+
+export function aboutOperations({
+  live,
+  trail,
+  feed,
+  grantsNothing,
+  knowsCallers,
+  kept,
+}: AboutParts): readonly Operation[] {
   return [
     operation({
       id: "about.get",
@@ -35,19 +51,43 @@ export function aboutOperations({ live, trail, feed }: AboutParts): readonly Ope
           version: z.string(),
           process: z.string().describe("How this process is known to the others; empty where there are none."),
           principal: z.string(),
+          user: z.string().describe("Whom grants name."),
           tenant: z.string(),
           role: z.enum(["viewer", "operator", "admin"]).nullable(),
+          knowsCallers: z.boolean().describe("Whether callers are asked who they are; if not, each is the local user."),
+          grantsNothing: z
+            .boolean()
+            .describe("Whether callers are asked who they are, and nothing lets any of them use anything."),
+          kept: z
+            .enum(KEPT)
+            .describe(
+              "Where grants, tokens and the audit trail are: in the stores; in memory until the process ends; or in memory until a restart, because the config that names stores came after the start.",
+            ),
+          isStale: z.boolean().describe("Whether the config on disk was refused, and an older one is in force."),
+          config: z
+            .array(z.string())
+            .optional()
+            .describe(
+              "The files that it follows, none for the demo. Unset for whoever is not known as an operator of the platform.",
+            ),
         }),
       ),
       run: async (_input, { principal }) => {
-        const { tenant, role = null } = identityOf(principal);
+        const { tenant, user, role = null } = identityOf(principal);
+        const files = isKnownOperator(principal) ? live.following()?.source.files : undefined;
         const body = {
           name: "isthmus",
           version: VERSION,
           process: live.member(),
           principal: principal.id,
+          user,
           tenant,
           role,
+          knowsCallers: knowsCallers(),
+          grantsNothing: grantsNothing(),
+          kept: kept(),
+          isStale: live.following()?.isStale() ?? false,
+          ...(files && { config: [...files] }),
         } as const;
         return { body };
       },
@@ -92,6 +132,13 @@ export function aboutOperations({ live, trail, feed }: AboutParts): readonly Ope
       },
     }),
   ];
+}
+
+/** Known by more than being able to connect. */
+function isKnownOperator(principal: Principal): boolean {
+  const { role, proof } = identityOf(principal);
+  const isOperator = role === "operator" || role === "admin";
+  return isOperator && proof !== "local" && proof !== "none" && tenantOf(principal) === undefined;
 }
 
 /** What is wrong with a config, as a refusal of whoever wanted it. */

@@ -1,5 +1,6 @@
 /** What operators may add while the gateway runs. The same is asked of what they sent and of what the store has of it. */
 import * as z from "zod";
+import { headerName } from "../../config/index.ts";
 
 export const tableId = z.string().regex(/^[A-Za-z0-9_-]{1,63}$/);
 
@@ -17,7 +18,7 @@ export const serverTable = z.strictObject({
   transport: z.enum(["http", "sse"]).optional(),
   prefix: z.string().max(63).optional().describe("What stands before the dot in the names of its tools."),
   headers: z
-    .record(z.string().min(1).max(128), reference)
+    .record(headerName.max(128), reference)
     .optional()
     .describe("Each by the environment variable that has it."),
   sessions: z.enum(["auto", "shared", "per-client"]).optional(),

@@ -7,9 +7,11 @@ import {
   isSeenBy,
   type Operation,
   type Run,
+  shownText,
   tenantOf,
 } from "../../../contract/index.ts";
 import { operation, schemaOf } from "../../../mechanisms/schemas/index.ts";
+import { sessionName } from "../../../mechanisms/sessions/index.ts";
 import type { LiveParts } from "../live-parts.ts";
 import type { Word } from "../words-to-all.ts";
 import { happened } from "./happened.ts";
@@ -32,7 +34,7 @@ const runningShape = z.object({
   tenant: z.string(),
   front: z.string(),
   protocol: z.string(),
-  session: z.string().optional(),
+  session: z.string().optional().describe("As `/api/sessions` calls it."),
   remainingMs: z.number().describe("Until its deadline."),
 });
 
@@ -123,12 +125,12 @@ function shown({ id, call }: Run, now: number): z.output<typeof runningShape> {
   const { target, principal, origin, session, deadline } = call;
   return {
     callId: id,
-    target: `${target.provider}/${target.name}`,
+    target: `${target.provider}/${shownText(target.name)}`,
     principal: principal.id,
     tenant: identityOf(principal).tenant,
     front: origin.front,
     protocol: origin.protocol,
-    ...(session && !session.isEphemeral && { session: session.id }),
+    ...(session && !session.isEphemeral && { session: sessionName(session.id) }),
     remainingMs: Math.max(0, Math.round(deadline - now)),
   };
 }

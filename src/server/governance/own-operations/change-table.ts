@@ -8,7 +8,7 @@ import {
   type PolicyEntry,
   requirePlatform,
 } from "../../../contract/index.ts";
-import type { AddedTables } from "../../config/index.ts";
+import { type AddedTables, ConfigError } from "../../config/index.ts";
 import type { AddedByOperators } from "../added-by-operators.ts";
 import type { LiveParts } from "../live-parts.ts";
 import { checkConfig } from "./about-operations.ts";
@@ -41,7 +41,12 @@ export function changer({ live, added, trail }: TableParts) {
       throw new GatewayError("CONFLICT", { message: `The config has a ${kind} of that id.` });
     }
     const next = added.with(kind, key, table);
-    checkConfig(() => following.source.read(live.config(), next));
+    checkConfig(() => {
+      const { servers } = following.source.read(live.config(), next);
+      const fault = table && servers.find(({ id }) => kind === "server" && id === key)?.fault;
+      // In the config it stops nothing else; here there is somebody who can be told.
+      if (fault !== undefined) throw new ConfigError([fault]);
+    });
     const type = `dev.isthmus.${kind}.${table === undefined ? "removed" : "changed"}` as const;
     const event = happened(type, principal, { [kind]: key }, kind === "server" ? key : "");
     await added.change({

@@ -3,6 +3,7 @@ import type { AddedByOperators } from "../added-by-operators.ts";
 import { type AboutParts, aboutOperations } from "./about-operations.ts";
 import { type CallOperationParts, callOperations } from "./call-operations.ts";
 import { catalogOperations } from "./catalog-operations.ts";
+import { logOperations } from "./log-operations.ts";
 import { serverOperations } from "./server-operations.ts";
 import { sessionOperations } from "./session-operations.ts";
 
@@ -16,5 +17,6 @@ export function ownOperations(parts: OwnOperationParts): readonly Operation[] {
     ...callOperations(parts),
     ...serverOperations(parts),
     ...catalogOperations(parts),
+    ...logOperations(parts.live.lines),
   ];
 }

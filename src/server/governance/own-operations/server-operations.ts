@@ -10,6 +10,10 @@ const serverShape = z.object({
   status: z.string(),
   tools: z.number(),
   message: z.string().optional(),
+  lastWords: z
+    .array(z.string())
+    .optional()
+    .describe("What its program wrote to standard error last, of one that is not ok and runs in this process."),
   origin: tableOrigin,
   table: serverTable.optional().describe("As it was given here; what stands in the config is not told."),
 });
@@ -18,9 +22,10 @@ export function serverOperations({ live, added, trail }: TableParts): readonly O
   const change = changer({ live, added, trail });
   const etag = () => String(added.version);
   const list = () =>
-    live.servers().map(({ id: server, status, tools, message }) => {
+    live.servers().map(({ id: server, status, tools, message, lastWords }) => {
       const table = added.find("server", server) as z.output<typeof serverTable> | undefined;
-      const more = { ...(message !== undefined && { message }), ...(table && { table }) };
+      const words = lastWords && { lastWords: [...lastWords] };
+      const more = { ...(message !== undefined && { message }), ...words, ...(table && { table }) };
       return { id: server, status, tools, origin: table ? ("api" as const) : ("config" as const), ...more };
     });
   const find = (server: string) => {

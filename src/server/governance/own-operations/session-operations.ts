@@ -9,13 +9,13 @@ import {
   tenantOf,
 } from "../../../contract/index.ts";
 import { operation, schemaOf } from "../../../mechanisms/schemas/index.ts";
-import type { Session } from "../../../mechanisms/sessions/index.ts";
+import { type Session, sessionName } from "../../../mechanisms/sessions/index.ts";
 import type { LiveParts } from "../live-parts.ts";
 import type { Word } from "../words-to-all.ts";
 import { happened } from "./happened.ts";
 
 const sessionShape = z.object({
-  id: z.string(),
+  id: z.string().describe("What it is called here. Its client knows it by another id, which nobody else is told."),
   owner: z.string().describe("The process in which it lives."),
   tenant: z.string(),
   user: z.string(),
@@ -41,6 +41,7 @@ const sessionId = z.string().min(1).max(256);
 export function sessionOperations({ live, clock, trail, tellAll }: SessionOperationParts): readonly Operation[] {
   const seen = (looking: string | undefined) =>
     live.sessions.list().filter((session) => !session.isUnnamed && isSeenBy(session.principal, looking));
+  const named = (name: string, looking: string | undefined) => seen(looking).find(({ id }) => sessionName(id) === name);
   const show = (session: Session) => shown(session, clock.now(), live.member());
   return [
     operation({
@@ -65,7 +66,7 @@ export function sessionOperations({ live, clock, trail, tellAll }: SessionOperat
       input: schemaOf(z.strictObject({ id: sessionId })),
       output: schemaOf(sessionShape),
       run: async ({ id }, { principal }) => {
-        const session = seen(tenantOf(principal)).find((one) => one.id === id);
+        const session = named(sessionName(id), tenantOf(principal));
         if (!session) throw noSuchSession();
         return { body: show(session) };
       },
@@ -79,8 +80,9 @@ export function sessionOperations({ live, clock, trail, tellAll }: SessionOperat
       input: schemaOf(z.strictObject({ id: sessionId })),
       run: async ({ id }, { principal }) => {
         const looking = tenantOf(principal);
-        const session = seen(looking).find((one) => one.id === id);
-        const event = happened("dev.isthmus.session.ended", principal, { session: id });
+        const name = sessionName(id);
+        const session = named(name, looking);
+        const event = happened("dev.isthmus.session.ended", principal, { session: name });
         if (session) {
           await trail().commit(event, []);
           await live.sessions.finish(session, "an operator ended the session");
@@ -88,7 +90,7 @@ export function sessionOperations({ live, clock, trail, tellAll }: SessionOperat
         }
         if (!live.channel) throw noSuchSession();
         await trail().commit({ ...event, result: "PENDING" }, []);
-        tellAll({ do: "end-session", id, tenant: looking });
+        tellAll({ do: "end-session", id: name, tenant: looking });
         return { status: 202 };
       },
     }),
@@ -103,7 +105,7 @@ function shown(session: Session, now: number, owner: string): z.output<typeof se
   const { id, catalog, protocol, principal, outbox, startedAt, lastUsed, isBusy } = session;
   const { tenant, user, client } = identityOf(principal);
   return {
-    id,
+    id: sessionName(id),
     owner,
     tenant,
     user,
