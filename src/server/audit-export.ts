@@ -1,2 +1,2 @@
 /** For the command line: exported trails are checked without a gateway. */
-export { verifyLines } from "../mechanisms/audit/index.ts";
+export { trailLines, verifyLines } from "../mechanisms/audit/index.ts";

@@ -9,10 +9,15 @@ import type { Cluster } from "./state/index.ts";
 
 export type DrainedParts = {
   readonly front: Pick<McpFront, "leave" | "waiting">;
-  readonly http: Pick<HttpServer, "leave" | "stopAccepting" | "closeIdle">;
-  readonly cluster: Cluster | undefined;
+  readonly http: Pick<HttpServer, "isListening" | "leave" | "takeWaiting" | "stopAccepting" | "closeIdle">;
+  readonly cluster:
+    | {
+        readonly hop?: Pick<NonNullable<Cluster["hop"]>, "passing" | "drain">;
+        readonly homes?: Pick<NonNullable<Cluster["homes"]>, "leave">;
+      }
+    | undefined;
   readonly sessions: Pick<SessionRegistry, "releaseIdle">;
-  readonly kernel: Pick<Kernel, "stats">;
+  readonly kernel: { stats(): Pick<ReturnType<Kernel["stats"]>, "open"> };
   readonly drainMs: number;
 };
 
@@ -34,21 +39,27 @@ export async function drain({ front, http, cluster, sessions, kernel, drainMs }:
     if (cluster?.hop) await Promise.race([sessions.releaseIdle(), sleep(HAND_OVER_MS, undefined, { ref: false })]);
     // Children that others share end here and begin elsewhere as soon as nobody uses them.
     await cluster?.homes?.leave(() => !isRunning());
+    // Timers come before sockets: after a pause of this process (a collection, say) requests wait to be read, and whoever looks now
+    // whether anything runs would close their connections. The second turn is for those that wait for the first.
+    await turn();
+    await turn();
   };
   front.leave();
   http.leave();
   cluster?.hop?.drain();
   // Still accepting: whoever balances load must hear from /readyz that it should go elsewhere, and learn with the next
   // answer that its connection is not to be used again.
-  const farewell = cluster?.hop ? began + FAREWELL_MS : began;
+  // A verb that uses the stores listens nowhere: nobody is on the way to it.
+  const isKnown = cluster?.hop !== undefined && http.isListening;
+  const farewell = isKnown ? began + FAREWELL_MS : began;
   while (systemClock.now() < deadline && (isRunning() || systemClock.now() < farewell)) await leaveMore();
-  // What is sent on comes as long as connections are taken: only now can it end. Right after the sockets were looked at,
-  // because a connection that nobody has taken yet is reset, with the request that may be on it.
-  await turn();
+  // What is sent on comes as long as connections are taken: only now can it end.
+  await http.takeWaiting();
   http.stopAccepting();
   // Requests are still on their way on connections that were kept.
-  const linger = cluster?.hop ? systemClock.now() + LINGER_MS : began;
-  if (!cluster?.hop) http.closeIdle();
+  const linger = isKnown ? systemClock.now() + LINGER_MS : began;
+  if (!isKnown) http.closeIdle();
+  if (cluster?.hop && !isKnown) await leaveMore();
   while (systemClock.now() < deadline && (isAtWork() || systemClock.now() < linger)) await leaveMore();
   http.closeIdle();
 }

@@ -1,15 +1,18 @@
 /** What ships: every provider and every stage, as lists one can read. A new one is a line here. */
 import type {
+  ByteBudget,
   Clock,
   Log,
   Meter,
   Provider,
+  Slices,
   Spans,
   Timers,
   UpstreamCredentials,
   UpstreamMemory,
 } from "../contract/index.ts";
 import type { StageFactory } from "../kernel/index.ts";
+import type { RequesterTag } from "../mechanisms/identity/index.ts";
 import { mcpProvider, type Watchdog } from "../providers/mcp/index.ts";
 import {
   type LedgerOptions,
@@ -21,6 +24,7 @@ import {
 } from "../stages/index.ts";
 import type { Environment, ServerConfig } from "./config/index.ts";
 import type { Secret } from "./config/secret.ts";
+import { secretsOf } from "./given-secrets.ts";
 import { type HomedMcpOptions, type HomedProvider, homedMcpProvider } from "./hop-provider/index.ts";
 import type { StageTimes } from "./stage-times.ts";
 
@@ -28,9 +32,14 @@ export type Ports = { readonly clock: Clock; readonly timers: Timers; readonly l
 
 /** What a provider may need beside its own table. */
 export type ProviderPorts = Ports & {
+  readonly slices: Slices;
+  readonly budget: ByteBudget;
   readonly parentEnv: Environment;
   readonly watchdog: Watchdog;
+  /** Hears what programs write to standard error. */
+  readonly hearProgram: (server: string) => (line: string) => void;
   readonly version: string;
+  readonly requester: RequesterTag;
   /** Where upstream sessions of clients outlive this process; unset: they end with it. */
   readonly memory?: UpstreamMemory | undefined;
   /** Whose tokens the server gets; unset: only what its headers say. */
@@ -47,7 +56,12 @@ const child: ProviderFactory = (server, { homed, ...ports }) =>
   homed ? homedMcpProvider(revealed(server), ports, homed) : mcpProvider(revealed(server), ports);
 
 function revealed(server: ServerConfig) {
-  return { ...server, env: revealAll(server.env), headers: revealAll(server.headers) };
+  return {
+    ...server,
+    env: revealAll(server.env),
+    headers: revealAll(server.headers),
+    secrets: secretsOf(server),
+  };
 }
 
 /** By the `transport` of a server's table. */
@@ -74,14 +88,13 @@ export type StagePorts = Ports & {
 export function listStages({
   clock,
   log,
-  meter,
   recent,
   stageTimes,
   spans,
   ledger,
   governance,
 }: StagePorts): readonly StageFactory[] {
-  const trace = traceStage({ clock, log, meter, recent, times: stageTimes });
+  const trace = traceStage({ clock, log, recent, times: stageTimes });
   const telemetry =
     spans &&
     telemetryStage({ spans, now: () => performance.timeOrigin + performance.now(), epochMs: performance.timeOrigin });

@@ -1,6 +1,6 @@
 /** Takes over the config whenever its files change or somebody asks. A config that cannot be used changes nothing. */
 import type { Log, Meter, Timers } from "../contract/index.ts";
-import { ConfigError, type ConfigSource } from "./config/index.ts";
+import { type Config, ConfigError, type ConfigSource } from "./config/index.ts";
 import { FileWatch } from "./config/watch-files.ts";
 import type { ConfigChange, Gateway } from "./gateway-types.ts";
 
@@ -10,6 +10,8 @@ export type FollowOptions = {
   readonly log: Log;
   readonly meter: Meter;
   readonly timers: Timers;
+  /** Looks at the files of a config before it is taken over. Throws ConfigError. */
+  readonly inspect?: ((config: Config) => void) | undefined;
   /** Hears of every config that was taken over. */
   readonly onTaken?: (change: ConfigChange) => void;
 };
@@ -50,7 +52,9 @@ export class ConfigFollower {
   async #reloadOnce(): Promise<void> {
     const { gateway, source, log, meter } = this.#options;
     try {
-      const change = gateway.apply(source.read(gateway.config));
+      const next = source.read(gateway.config);
+      this.#options.inspect?.(next);
+      const change = gateway.apply(next);
       const { settled, added, changed, removed, settings } = change;
       this.isStale = false;
       meter.count("isthmus_config_reloads_total", "ok");

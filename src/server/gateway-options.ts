@@ -1,4 +1,5 @@
 /** What each part of a gateway is told, made of its config and of what the gateway has. */
+import { GATEWAY_NAME } from "../contract/index.ts";
 import type { McpFrontConfig } from "../fronts/mcp/index.ts";
 import type { Arrangement } from "../kernel/index.ts";
 import { MGP_EXTENSIONS, type MgpExtension } from "../wire/mgp/index.ts";
@@ -78,7 +79,7 @@ export function frontConfig({ gateway, auth, state }: Config): LiveFrontConfig {
     allowedOrigins,
     maxBody: maxBodyBytes,
     inputMs: inputTimeoutMs,
-    serverInfo: { name: "isthmus", version: VERSION },
+    serverInfo: { name: GATEWAY_NAME, version: VERSION },
     pageSize,
     cookie: state.cluster.hasCookie,
     // Without proxies everybody has the same address: that of this machine.

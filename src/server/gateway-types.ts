@@ -1,15 +1,19 @@
 /** What a gateway is to whoever runs it. */
 import type { Operation, ProviderStatus } from "../contract/index.ts";
 import type { StdioOptions } from "../fronts/mcp/index.ts";
+import type { NameOfNothing } from "../mechanisms/access/index.ts";
 import type { Config, ConfigDifference, ConfigSource, ListenAddress, ServerConfig } from "./config/index.ts";
 import type { ConfigFollower } from "./follow-config.ts";
 
 export type ServerSummary = {
   readonly id: string;
-  readonly status: ProviderStatus;
+  /** "disabled": the config leaves it out. */
+  readonly status: ProviderStatus | "disabled";
   readonly tools: number;
-  /** Why it is not ok; may hold a server's own words. */
+  /** Why it is not ok, or what is left out of its lists although it is; may hold a server's own words. */
   readonly message?: string;
+  /** What its program wrote to standard error last, of one that is not ok. For operators: callers are not told. */
+  readonly lastWords?: readonly string[];
   /** What its config says about it in MGP's words; known before it is reached. */
   readonly mgp?: ServerConfig["mgp"];
 };
@@ -39,6 +43,12 @@ export interface Gateway {
   /** Resolves when each server has listed or failed once, at the latest 5 s after the start. */
   settled(): Promise<void>;
   servers(): ServerSummary[];
+  /** Whether callers are asked who they are, and nothing lets any of them use anything. */
+  grantsNothing(): boolean;
+  /** What policy and limits say about names that nothing has, and so about nothing. */
+  misnamed(): readonly NameOfNothing[];
+  /** Whether callers are known by tokens of this gateway, and there are none. Rejects where the store is away. */
+  lacksTokens(): Promise<boolean>;
   /** Takes no more connections, lets open calls end for `drain`, then closes everything. Safe to call twice. */
   close(): Promise<void>;
 }

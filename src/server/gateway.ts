@@ -1,10 +1,20 @@
 /** The composition root: every part of one gateway, put together by hand. Nothing is opened before it is asked for. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { HOME_HEADER, type HttpRequest, type HttpResponse, type Log, PEER } from "../contract/index.ts";
-import { createApprovalsFront } from "../fronts/approvals/index.ts";
+import { getHeapStatistics } from "node:v8";
+import {
+  ByteBudget,
+  HOME_HEADER,
+  type HttpRequest,
+  type HttpResponse,
+  LOCAL,
+  type Log,
+  PEER,
+} from "../contract/index.ts";
+import { createApprovalsFront, SignIn } from "../fronts/approvals/index.ts";
 import { createConsentFront } from "../fronts/consent/index.ts";
 import { createGate, createMcpFront } from "../fronts/mcp/index.ts";
 import { createKernel, type Place } from "../kernel/index.ts";
+import { requesterTag } from "../mechanisms/identity/index.ts";
 import { KeptTasks } from "../mechanisms/runs/index.ts";
 import { createSessions, createUpstreamMemory } from "../mechanisms/sessions/index.ts";
 import { createSeal } from "../mechanisms/vault/index.ts";
@@ -12,9 +22,18 @@ import { createWatchdog } from "../providers/mcp/index.ts";
 import { mapLinks, RecentCalls } from "../stages/index.ts";
 import { asksForPages } from "../wire/mcp/index.ts";
 import { systemClock } from "./clock.ts";
-import { type Config, type ConfigSource, compareConfigs, type Environment, type ServerConfig } from "./config/index.ts";
+import {
+  beginsToKeep,
+  type Config,
+  type ConfigSource,
+  compareConfigs,
+  type Environment,
+  type ServerConfig,
+} from "./config/index.ts";
+import { createCors } from "./cors.ts";
 import { drain, HAND_OVER_MS } from "./drain.ts";
-import { listStages, type Ports, PROVIDERS } from "./extensions.ts";
+import { listStages, type Ports, PROVIDERS, type ProviderPorts } from "./extensions.ts";
+import { faultyProvider } from "./faulty-provider.ts";
 import { ConfigFollower } from "./follow-config.ts";
 import {
   arrangementOf,
@@ -30,41 +49,66 @@ import {
 } from "./gateway-options.ts";
 import type { ConfigChange, Gateway } from "./gateway-types.ts";
 import { addGauges } from "./gauges.ts";
-import { createGovernance, lostTask, runAlone } from "./governance/index.ts";
+import { type CalledAs, createGovernance, lostTask, runAlone } from "./governance/index.ts";
+import { heapShare } from "./heap-share.ts";
+import { createHome } from "./home.ts";
 import type { HomedProvider } from "./hop-provider/index.ts";
 import { EdgeLimiter, TrustedProxies } from "./http/index.ts";
 import { HttpServer } from "./http-server.ts";
+import { LastWords } from "./last-words.ts";
 import { LivePins } from "./live-pins.ts";
 import { Metrics } from "./metrics.ts";
+import { budgetBytes } from "./no-room.ts";
 import { OnDemand } from "./on-demand.ts";
+import type { FileWarden } from "./private-files.ts";
+import { RecentLines } from "./recent-lines.ts";
+import { SlicedWork } from "./slices.ts";
 import { StageTimes } from "./stage-times.ts";
 import { createCluster, type GatewayState } from "./state/index.ts";
 import { TimerWheel } from "./timers.ts";
 import { VERSION } from "./version.ts";
 
 const SETTLE_MS = 5_000;
+/** Of the memory that there is at all. */
+const KEPT_BY_SESSIONS = 1 / 8;
+const KEPT_FOR_CLIENTS = 1 / 16;
 
 export type GatewayOptions = {
   readonly log: Log;
   readonly env: Environment;
   /** What outlives the process; unset: nothing. It is closed with the gateway. */
   readonly state?: GatewayState | undefined;
+  /** Looks at the files of each further config. */
+  readonly warden?: FileWarden | undefined;
+  /** By which whoever runs the gateway is known; unset: by nothing. */
+  readonly operatorToken?: string | undefined;
+  /** How people call the program; unset: as one that is installed. */
+  readonly calledAs?: CalledAs | undefined;
+  /** What the log keeps for operators; unset: nothing. */
+  readonly lines?: RecentLines | undefined;
 };
 
-export function createGateway(initial: Config, { log, env, state }: GatewayOptions): Gateway {
+export function createGateway(initial: Config, options: GatewayOptions): Gateway {
+  const { log, env, state, warden, operatorToken, calledAs, lines = new RecentLines() } = options;
   let config = initial;
   const metrics = new Metrics();
+  const budget = new ByteBudget(budgetBytes(getHeapStatistics().heap_size_limit));
   const timers = new TimerWheel({ clock: systemClock, onError: (cause) => log.error("timer failed", { cause }) });
   const ports: Ports = { clock: systemClock, timers, log, meter: metrics };
   const { inputTimeoutMs, sessionIdleMs, sessionAgeMs, resumeWindowMs } = config.gateway;
-  const cluster = state && createCluster({ ...ports, state, config: config.state.cluster, onRequest: takeOver });
+  const cluster =
+    state && createCluster({ ...ports, budget, state, config: config.state.cluster, onRequest: takeOver });
   const kept = state && cluster && { ...state, member: cluster.member };
   const isAlone = state?.clusterKey === undefined;
   const shared = kept && { state: kept.shared, member: kept.member, isAlone };
+  const slices = new SlicedWork(systemClock);
   const sessions = createSessions({
     ...ports,
+    slices,
     idleMs: sessionIdleMs,
     maxAgeMs: sessionAgeMs,
+    maxKeptBytes: heapShare(KEPT_BY_SESSIONS),
+    maxOutboxBytes: heapShare(KEPT_FOR_CLIENTS),
     ...(shared && { shared }),
   });
   const recent = new RecentCalls(Date.now() - systemClock.now());
@@ -76,15 +120,23 @@ export function createGateway(initial: Config, { log, env, state }: GatewayOptio
     ...ports,
     config,
     state,
+    isTraced: spans !== undefined,
+    operatorToken,
+    calledAs,
     onChange: () => kernel.compileAgain(),
-    onReach: () => kernel.reachChanged(),
+    onReach() {
+      kernel.reachChanged();
+      front.reachChanged();
+    },
     live: {
       sessions,
       recent,
       runs: () => kernel.openRuns(),
       servers: () => gateway.servers(),
       offered: () => kernel.offered(),
+      find: (target, session) => kernel.find(target, session),
       config: () => config,
+      lines,
       following: () => followed,
       member: () => cluster?.member() ?? "",
       channel: isAlone ? undefined : state?.shared.channel,
@@ -108,6 +160,8 @@ export function createGateway(initial: Config, { log, env, state }: GatewayOptio
   const durable = kept && { records: kept.records, member: kept.member };
   const kernel = createKernel({
     ...ports,
+    budget,
+    slices,
     ...times,
     sessions,
     stages,
@@ -124,10 +178,24 @@ export function createGateway(initial: Config, { log, env, state }: GatewayOptio
   kernel.arrange(arrangementOf(config));
   const watchdog = createWatchdog();
   const memory = shared && createUpstreamMemory({ entries: shared.state.entries, member: shared.member });
-  const providerPorts = { ...ports, parentEnv: env, watchdog, version: VERSION, memory, homed: homedOptions(cluster) };
+  const lastWords = new LastWords();
+  const { master } = sealOptions(config.gateway, state?.clusterKey);
+  const providerPorts: ProviderPorts = {
+    ...ports,
+    slices,
+    budget,
+    parentEnv: env,
+    watchdog,
+    version: VERSION,
+    memory,
+    requester: requesterTag(master),
+    homed: homedOptions(cluster),
+    hearProgram: (server) => lastWords.begin(server),
+  };
   /** Servers whose one child process may be here or elsewhere. */
   const homed = new Map<string, HomedProvider>();
   const create = (server: ServerConfig) => {
+    if (server.fault !== undefined) return faultyProvider(server.id, server.fault);
     const credentials = governance.vault.credentialsFor(server);
     const provider = PROVIDERS[server.transport](server, { ...providerPorts, credentials });
     if ("isHome" in provider) homed.set(server.id, provider);
@@ -142,9 +210,12 @@ export function createGateway(initial: Config, { log, env, state }: GatewayOptio
     ...ports,
     ...(kept && { store: { ...kept, members: kept.shared.members, onLost: (task) => onLost(lostTask(task)) } }),
   });
-  const { authenticator } = governance;
+  const { authenticator, operator } = governance;
+  const known = authenticator ?? operator;
+  const keys = createSeal(master === undefined ? {} : { master });
   const front = createMcpFront({
     ...ports,
+    slices,
     sessions,
     tasks,
     catalog: kernel.catalog,
@@ -153,8 +224,10 @@ export function createGateway(initial: Config, { log, env, state }: GatewayOptio
     refused: governance.refused,
     mgp: { offered: () => offeredOfMgp(config), operations: () => governance.operations(), trail: governance.kept },
     onLost,
+    resultRead: governance.resultRead,
+    returnRefusal: governance.returnRefusal,
     ...(authenticator && { stepUp: (request, error) => authenticator.stepUp(request, error) }),
-    keys: createSeal(sealOptions(config.gateway, state?.clusterKey)),
+    keys,
     config: liveConfig,
     ...(cluster &&
       shared && { cluster: { ...shared, leaseMs: cluster.leaseMs, ...(cluster.hop && { hop: cluster.hop }) } }),
@@ -165,7 +238,7 @@ export function createGateway(initial: Config, { log, env, state }: GatewayOptio
   let closing: Promise<void> | undefined;
   let isSettled = false;
   let follower: ConfigFollower | undefined;
-  let followed: { source: ConfigSource; reload(): Promise<void> } | undefined;
+  let followed: { source: ConfigSource; reload(): Promise<void>; isStale(): boolean } | undefined;
   const gate = createGate(liveConfig);
   const admin = new OnDemand(async () => {
     const { createAdminFront } = await import("../fronts/admin/index.ts");
@@ -184,10 +257,13 @@ export function createGateway(initial: Config, { log, env, state }: GatewayOptio
     log,
     timers,
     meter: metrics,
+    budget,
     gate,
+    cors: createCors(liveConfig),
     refused: governance.refused,
     clientAddress: (peer, headers) => proxies.addressOf(peer, headers),
     ...(authenticator && { authenticator }),
+    ...(operator && { operator }),
     tls: tlsTerms(config.gateway),
     ...(config.gateway.edge && { edge: new EdgeLimiter(config.gateway.edge, systemClock) }),
     ...(cluster?.hop && { mayWrite: () => cluster.membership.mayWrite() }),
@@ -196,9 +272,30 @@ export function createGateway(initial: Config, { log, env, state }: GatewayOptio
       confirm: front.confirm,
       hasSse: config.gateway.sse,
       readiness: describeReadiness,
-      metrics: () => metrics.render(),
+      metrics: () => metrics.renderAll(),
+      home: createHome({
+        version: VERSION,
+        readiness: describeReadiness,
+        origin: () => governance.approvals.desk.pages,
+        waiting: () => governance.approvals.desk.waiting(LOCAL),
+        hasSignIn: known !== undefined,
+        log,
+      }),
       consent: createConsentFront({ desk: governance.vault.desk, log, gate, refused: governance.refused }),
-      approvals: createApprovalsFront({ desk: governance.approvals.desk, log, gate, refused: governance.refused }),
+      approvals: createApprovalsFront({
+        desk: governance.approvals.desk,
+        log,
+        gate,
+        refused: governance.refused,
+        ...(known && {
+          signIn: new SignIn({
+            keys,
+            authenticate: async (request, token) =>
+              operator?.ofToken(request, token) ?? (await known.signIn(request, token)),
+            now: Date.now,
+          }),
+        }),
+      }),
       admin: () => admin.get(),
     },
   });
@@ -220,6 +317,7 @@ export function createGateway(initial: Config, { log, env, state }: GatewayOptio
 
   addGauges(metrics, {
     kernel,
+    budget,
     state,
     sessions,
     pins,
@@ -254,7 +352,12 @@ export function createGateway(initial: Config, { log, env, state }: GatewayOptio
     );
     const { opened, closed } = kernel.rearrange(places, next.gateway.drainMs);
     kernel.arrange(arrangementOf(next));
+    if (!beginsToKeep(initial, config) && beginsToKeep(initial, next))
+      log.warn("grants, tokens and the audit trail are kept from a restart on");
     config = next;
+    for (const id of difference.removed) lastWords.forget(id);
+    for (const { id, kept: reason } of next.servers)
+      if (reason !== undefined) log.warn("secrets cannot be read, the former ones stay", { provider: id, reason });
     livePins.open();
     governance.apply(next);
     const tls = tlsTerms(next.gateway);
@@ -263,6 +366,11 @@ export function createGateway(initial: Config, { log, env, state }: GatewayOptio
     Object.assign(liveConfig, frontConfig(next));
     proxies = new TrustedProxies(next.gateway.trustedProxies);
     void opened.then(() => front.subscribeAgain(new Set(difference.changed)));
+    const forgetGone = () => {
+      for (const id of difference.removed) if (!config.servers.some((server) => server.id === id)) metrics.forget(id);
+    };
+    forgetGone();
+    void closed.then(forgetGone);
     void closed.then(() => sessions.endIn((catalog) => !kernel.catalog.has(catalog), "its catalog is gone"));
     return { ...difference, settled: Promise.race([opened, sleep(SETTLE_MS, undefined, { ref: false })]) };
   }
@@ -304,10 +412,11 @@ export function createGateway(initial: Config, { log, env, state }: GatewayOptio
         log,
         meter: metrics,
         timers,
+        inspect: (next) => warden?.check(next, source),
         ...(onTaken && { onTaken }),
       });
       follower = following;
-      followed = { source, reload: () => following.reload() };
+      followed = { source, reload: () => following.reload(), isStale: () => following.isStale };
       governance.followed();
       return following;
     },
@@ -316,8 +425,8 @@ export function createGateway(initial: Config, { log, env, state }: GatewayOptio
     async listen() {
       await governance.open();
       const [address] = await Promise.all([http.listen(config.gateway.listen), cluster?.open()]);
-      governance.vault.listensOn(address);
-      governance.approvals.listensOn(address);
+      const { vault, approvals } = governance;
+      for (const part of [vault, approvals, operator]) part?.listensOn(address);
       void openServers();
       return address;
     },
@@ -327,19 +436,25 @@ export function createGateway(initial: Config, { log, env, state }: GatewayOptio
       return await runAlone(await governance.operations(), id, input);
     },
     async serveStdio(client) {
-      await governance.open();
+      await governance.open({ isLocal: true });
       void openServers();
       await front.stdio(client).closed;
     },
     settled: openServers,
-    servers: () =>
-      kernel.whole("").providers.map(({ id, status, message }) => ({
+    servers: () => [
+      ...kernel.whole("").providers.map(({ id, status, message }) => ({
         id,
         status,
         tools: kernel.whole(id).list("tool").count,
         ...(message !== undefined && { message }),
+        ...(status !== "ok" && lastWords.of(id)),
         ...mgpOf(config, id),
       })),
+      ...config.disabled.map((id) => ({ id, status: "disabled" as const, tools: 0 })),
+    ],
+    grantsNothing: () => governance.grantsNothing(),
+    misnamed: () => governance.misnamed(),
+    lacksTokens: async () => config.auth.tokens && (await state?.records.tokens.list(1))?.length === 0,
     close() {
       closing ??= closeAll();
       return closing;

@@ -1,8 +1,10 @@
+import type { ByteBudget } from "../contract/index.ts";
 import type { Kernel } from "../kernel/index.ts";
 import type { Metrics } from "./metrics.ts";
 import type { GatewayState } from "./state/index.ts";
 
 export type GaugedParts = {
+  readonly budget: Pick<ByteBudget, "held">;
   readonly kernel: Pick<Kernel, "stats" | "ready">;
   readonly state: GatewayState | undefined;
   readonly sessions: { readonly size: number };
@@ -12,9 +14,13 @@ export type GaugedParts = {
 };
 
 /** What of a gateway can be read at any moment. */
-export function addGauges(metrics: Metrics, { kernel, state, sessions, pins, isStale, members }: GaugedParts): void {
+export function addGauges(
+  metrics: Metrics,
+  { kernel, budget, state, sessions, pins, isStale, members }: GaugedParts,
+): void {
   metrics.gauge("isthmus_shared_state_up", () => (state?.shared.isUp === false ? 0 : 1));
   metrics.gauge("isthmus_database_up", () => (state?.records.isUp === false ? 0 : 1));
+  metrics.gauge("isthmus_bytes_in_flight", () => budget.held);
   metrics.gauge("isthmus_runs_open", () => kernel.stats().open);
   metrics.gauge("isthmus_runs_kept", () => kernel.stats().kept);
   metrics.gauge("isthmus_config_stale", () => (isStale() ? 1 : 0));
@@ -22,8 +28,7 @@ export function addGauges(metrics: Metrics, { kernel, state, sessions, pins, isS
   metrics.gauge("isthmus_members", members);
   metrics.gauge("isthmus_sessions", () => sessions.size);
   metrics.gauge("isthmus_upstream_sessions", () => kernel.stats().upstreams);
-  metrics.gauge(
-    "isthmus_providers_ok",
-    () => Object.values(kernel.ready().servers).filter((status) => status === "ok").length,
+  metrics.serverGauge("isthmus_server_up", () =>
+    Object.fromEntries(Object.entries(kernel.ready().servers).map(([id, status]) => [id, status === "ok" ? 1 : 0])),
   );
 }

@@ -6,6 +6,7 @@ import { type HttpRequest, type HttpResponse, LOCAL, type Principal } from "../c
 import { createAdminFront } from "../fronts/admin/index.ts";
 import { IdentityRig, NOW } from "../mechanisms/identity/fixtures/identity-rig.ts";
 import { operation, schemaOf } from "../mechanisms/schemas/index.ts";
+import { createCors } from "./cors.ts";
 import type { Authenticator } from "./governance/index.ts";
 import { RawClient, turn, until } from "./http/fixtures/raw-client.ts";
 import { HttpServer } from "./http-server.ts";
@@ -13,12 +14,15 @@ import { HttpServer } from "./http-server.ts";
 type Handler = (request: HttpRequest, response: HttpResponse) => void;
 
 /** A server whose parts keep each body that they are given. `handler`: of MCP, where it is to do something else. */
-async function serverRig(authenticator: Authenticator, handler?: Handler) {
+async function serverRig(
+  authenticator: Authenticator,
+  handler?: Handler,
+  gate: () => string | undefined = () => undefined,
+) {
   const log = new KeptLog();
   const timers = new ManualTime();
   const done: string[] = [];
   const meter = new KeptMeter();
-  const gate = () => undefined;
   const keep: Handler = (request, response) =>
     request.body(1024, {
       onBody(text) {
@@ -43,6 +47,7 @@ async function serverRig(authenticator: Authenticator, handler?: Handler) {
   const server = new HttpServer({
     authenticator,
     gate,
+    cors: createCors({ allowedOrigins: ["https://app.example"] }),
     timers,
     meter,
     log,
@@ -54,7 +59,8 @@ async function serverRig(authenticator: Authenticator, handler?: Handler) {
       approvals: keep,
       hasSse: false,
       readiness: () => ({ isReady: true, body: { status: "ready" } }),
-      metrics: () => "",
+      metrics: async () => "",
+      home: keep,
       admin: async () => admin,
     },
   });
@@ -118,6 +124,48 @@ const REQUEST: HttpRequest = {
 };
 
 const PATHS = ["/api/things", "/mcp", "/mcpax/confirm", "/approvals/1"];
+
+describe("a page of a listed origin", () => {
+  const lines = "Host: a\r\nOrigin: https://app.example\r\n";
+  const shown = "Access-Control-Allow-Origin: https://app.example\r\n";
+
+  test.each<[string, string, number, Handler?]>([
+    ["turned away", `POST /mcp HTTP/1.1\r\n${lines}\r\n`, 401],
+    ["about nothing", `GET /.well-known/nothing HTTP/1.1\r\n${lines}Authorization: Bearer %\r\n\r\n`, 404],
+    [
+      "of our own fault",
+      `POST /mcp HTTP/1.1\r\n${lines}Authorization: Bearer %\r\n\r\n`,
+      500,
+      () => {
+        throw new Error("a defect");
+      },
+    ],
+    [
+      "that streams",
+      `POST /mcp HTTP/1.1\r\n${lines}Authorization: Bearer %\r\n\r\n`,
+      200,
+      (_request, response) => {
+        response.open(200, "");
+        response.end("data");
+      },
+    ],
+    ["before it asks", `OPTIONS /mcp HTTP/1.1\r\n${lines}Access-Control-Request-Method: POST\r\n\r\n`, 204],
+  ])("is shown the answer %s", async (_what, text, status, handler) => {
+    const identity = new CountingIdentity();
+    await using rig = await serverRig(identity, handler);
+    rig.client.write(text.replace("%", identity.addToken()));
+    await rig.client.until(({ statuses }) => statuses.length === 1);
+    expect(rig.client.statuses).toEqual([status]);
+    expect(rig.client.text).toContain(shown);
+  });
+
+  test("is let in by no Host that is not ours", async () => {
+    await using rig = await serverRig(new CountingIdentity(), undefined, () => "host");
+    rig.client.write(`OPTIONS /mcp HTTP/1.1\r\n${lines}Access-Control-Request-Method: POST\r\n\r\n`);
+    await rig.client.until(({ statuses }) => statuses.length === 1);
+    expect(rig.client.statuses).toEqual([403]);
+  });
+});
 
 describe("a body that comes later than its head", () => {
   async function begin(path: string, row: Parameters<IdentityRig["addToken"]>[0] = {}) {

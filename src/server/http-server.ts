@@ -5,6 +5,7 @@
 import type { AddressInfo } from "node:net";
 import {
   ANONYMOUS,
+  type ByteBudget,
   type ErrorCode,
   GatewayError,
   type HttpRequest,
@@ -16,6 +17,7 @@ import {
   type NoteRefusal,
   type Principal,
   type Timers,
+  tenantOf,
   textOf,
 } from "../contract/index.ts";
 import type { AdminFront } from "../fronts/admin/index.ts";
@@ -23,9 +25,12 @@ import type { ApprovalsFront } from "../fronts/approvals/index.ts";
 import type { ConsentFront } from "../fronts/consent/index.ts";
 import type { McpFront } from "../fronts/mcp/index.ts";
 import type { ListenAddress } from "./config/listen-address.ts";
+import type { Cors } from "./cors.ts";
 import { ExpiringStreams } from "./expiring-streams.ts";
 import type { Authenticator } from "./governance/index.ts";
+import type { Home } from "./home.ts";
 import { type EdgeLimiter, HttpListener, listenOn, type TlsTerms } from "./http/index.ts";
+import { answerNoRoom, heldBy } from "./no-room.ts";
 import { type OwnRoute, routeOf } from "./route.ts";
 
 /** Who answers. */
@@ -36,7 +41,9 @@ export type HttpRoutes = {
   /** Whether the two paths of 2024 are there. */
   readonly hasSse: boolean;
   readonly readiness: () => { readonly isReady: boolean; readonly body: { readonly status: string } };
-  readonly metrics: () => string;
+  readonly metrics: () => Promise<string>;
+  /** What stands at `/`. */
+  readonly home: Home;
   /** Everything under `/oauth`: browsers, which are known by what they were given. */
   readonly consent: ConsentFront;
   /** Everything under `/approvals`: people who have the link to a call that waits. */
@@ -49,8 +56,12 @@ export type HttpServerOptions = {
   readonly routes: HttpRoutes;
   /** Says what is wrong with a request, or nothing. Fronts have the same gate before their own paths. */
   readonly gate: (request: HttpRequest) => string | undefined;
+  /** Unset: pages of other origins are shown nothing. */
+  readonly cors?: Cors;
   /** Unset: everybody is the local user. */
   readonly authenticator?: Authenticator;
+  /** Whoever runs the gateway, where those on its machine need not show anything. */
+  readonly operator?: { of(request: HttpRequest): Principal | undefined };
   /** Unset: plain HTTP. */
   readonly tls?: TlsTerms | undefined;
   /** Unset: nobody is turned away for sending much. */
@@ -58,6 +69,8 @@ export type HttpServerOptions = {
   /** Hears of what was turned away before it became a call. */
   readonly refused?: NoteRefusal;
   readonly clientAddress: (peer: string, headers: HttpRequest["headers"]) => string;
+  /** Of the messages that the process holds. */
+  readonly budget?: ByteBudget;
   /** Asked before anything is written; unset: always. */
   readonly mayWrite?: () => boolean;
   readonly timers: Timers;
@@ -94,13 +107,26 @@ export class HttpServer {
       timers: options.timers,
       ...(options.mayWrite && { mayWrite: options.mayWrite }),
       ...(options.tls && { tls: options.tls }),
+      ...(options.cors && { linesFor: options.cors.linesFor }),
       onRequest: (request, response) => this.#admit(request, response),
       onLateBody: (request, response, handOver) => this.#askAgain(request, response, handOver),
       clientAddress: options.clientAddress,
+      ...(options.budget && { budget: options.budget }),
+      holderOf: heldBy,
+      onNoRoom: (request, response) => {
+        options.meter.count("isthmus_refused_total", "memory");
+        answerNoRoom(request, response);
+      },
       onRefused: (status, peer) => {
         options.meter.count("isthmus_refused_total", `http ${status}`);
         options.log.debug("request refused", { status, reason: "http", peer });
         options.refused?.({ reason: `http ${status}`, address: peer });
+      },
+      onFull: (connections) =>
+        options.log.warn("too many connections: those that have been idle for longest are closed", { connections }),
+      onUnread: (peer) => {
+        options.meter.count("isthmus_refused_total", "unread");
+        options.log.info("client cut off that does not read", { peer });
       },
       onError: (cause) => options.log.error("request failed", { cause }),
     });
@@ -126,9 +152,18 @@ export class HttpServer {
     this.#listener.renew(terms);
   }
 
+  get isListening(): boolean {
+    return this.#listener.isListening;
+  }
+
   /** Sends clients elsewhere: no connection is used again after its next answer. New ones are still taken. */
   leave(): void {
     this.#listener.leave();
+  }
+
+  /** Takes all that have connected by now, which `stopAccepting` would reset. */
+  takeWaiting(): Promise<void> {
+    return this.#listener.takeWaiting();
   }
 
   /** Takes no more connections; those that are there may be used once more. */
@@ -163,7 +198,8 @@ export class HttpServer {
     // Whoever asks whether the process serves must not take it for dead because others ask too much.
     const retryMs = edge && !OPEN_TO_ALL.has(request.url) ? edge.refuse(request) : undefined;
     if (retryMs !== undefined) return this.#shed(retryMs, request, response);
-    if (!authenticator) return this.take(request, response);
+    if (request.method === "OPTIONS" && this.#answerPreflight(request, response)) return;
+    if (!authenticator) return this.#takeUnasked(request, response);
     if (isAdmin(request)) {
       return this.#withAdmin(request, response, (admin) => {
         if (admin.isOpen(request)) this.#takeFrom(ANONYMOUS, request, response);
@@ -172,6 +208,26 @@ export class HttpServer {
     }
     if (isOpen(request)) this.#takeFrom(ANONYMOUS, request, response);
     else this.#identify(authenticator, request, response);
+  }
+
+  /** A browser asks before a page may ask, and shows nothing by which anybody could be known. */
+  #answerPreflight(request: HttpRequest, response: HttpResponse): boolean {
+    const lines = this.#options.cors?.preflightLines(request);
+    if (lines === undefined) return false;
+    if (this.#refuseAtGate(request, response)) return true;
+    request.discard();
+    response.answer(204, lines, "");
+    return true;
+  }
+
+  /** Nobody is asked who they are; only whoever decides and looks into the gateway may say so. */
+  #takeUnasked(request: HttpRequest, response: HttpResponse): void {
+    request.principal = this.#operatorOf(request) ?? request.principal;
+    this.take(request, response);
+  }
+
+  #operatorOf(request: HttpRequest): Principal | undefined {
+    return isAdmin(request) || isPage(request) ? this.#options.operator?.of(request) : undefined;
   }
 
   /** A body may come so slowly that whoever was known when it began is blocked, or their token over, when it ends. */
@@ -183,6 +239,8 @@ export class HttpServer {
 
   /** `handOver`: what comes next, where they were known before. */
   #identify(authenticator: Authenticator, request: HttpRequest, response: HttpResponse, handOver?: () => void): void {
+    const operator = this.#operatorOf(request);
+    if (operator) return this.#goOn(operator, request, response, handOver);
     let known: Principal | Promise<Principal>;
     try {
       known = authenticator.authenticate(request);
@@ -276,6 +334,15 @@ export class HttpServer {
       .catch((cause) => this.#fail(cause, request, response));
   }
 
+  #answerMetrics(request: HttpRequest, response: HttpResponse): void {
+    this.#options.routes
+      .metrics()
+      .then((text) => {
+        if (!response.isOver) answerText(response, 200, "text/plain; version=0.0.4; charset=utf-8", text);
+      })
+      .catch((cause) => this.#fail(cause, request, response));
+  }
+
   #confirm(request: HttpRequest, response: HttpResponse): void {
     if (!this.#refuseAtGate(request, response)) this.#options.routes.confirm(request, response);
   }
@@ -296,24 +363,29 @@ export class HttpServer {
     request.discard();
     if (this.#refuseAtGate(request, response)) return;
     switch (to) {
+      case "home":
+        routes.home(request, response);
+        break;
       case "healthz":
         answerText(response, 200, "text/plain; charset=utf-8", "ok");
         break;
       case "readyz": {
         const { isReady, body } = routes.readiness();
-        // Which servers there are is nobody's business who is not known.
-        const told = request.principal === ANONYMOUS ? { status: body.status } : body;
+        // Which servers there are is for those who look after all of it.
+        const isTold = hasRole(request.principal, "viewer") && tenantOf(request.principal) === undefined;
+        const told = isTold ? body : { status: body.status };
         answerJson(response, isReady ? 200 : 503, told);
         break;
       }
       case "metrics":
-        if (!hasRole(request.principal, "viewer")) {
+        // They tell of all tenants.
+        if (!hasRole(request.principal, "viewer") || tenantOf(request.principal) !== undefined) {
           const { principal, clientAddress: address, url: path } = request;
           this.#options.refused?.({ reason: "role", principal, address, path });
-          answerJson(response, 403, { error: "this needs the role viewer" });
+          answerJson(response, 403, { error: "this needs the role viewer, of the platform" });
           break;
         }
-        answerText(response, 200, "text/plain; version=0.0.4; charset=utf-8", routes.metrics());
+        this.#answerMetrics(request, response);
         break;
       case "metadata": {
         const metadata = authenticator?.metadata(request, resource ?? "");
@@ -328,11 +400,12 @@ export class HttpServer {
 }
 
 function isOpen(request: HttpRequest): boolean {
-  return isOpenToAll(request.url) || (isApprovalPage(request) && !showsCredential(request));
+  return isOpenToAll(request.url) || (isPage(request) && !showsCredential(request));
 }
 
-function isApprovalPage({ url }: HttpRequest): boolean {
-  return url.startsWith("/approvals/");
+/** What people open in a browser, which shows nothing by itself. */
+function isPage({ url }: HttpRequest): boolean {
+  return url === "/" || url.startsWith("/approvals/");
 }
 
 /** Whoever shows one is known by it, or turned away; also where it stands in the address, in which our links have nothing. */

@@ -2,11 +2,14 @@
  * The log: one line per event on standard error, as JSON or, for a person at a terminal, as aligned text. Lines are
  * collected and written together: a call's line costs the caller no system call.
  */
-import type { Log, LogFields } from "../contract/index.ts";
+import { escapeInvisible, type Log, type LogFields } from "../contract/index.ts";
 import { LOG_LEVELS, type LogLevel } from "./log-level.ts";
+import type { RecentLines } from "./recent-lines.ts";
 
 const FLUSH_MS = 50;
 const FLUSH_CHARACTERS = 64 * 1024;
+/** Of one field. It may be a text of a server, which is as long as the server likes. */
+const MAX_VALUE = 8 * 1024;
 
 export type LogOptions = {
   readonly level: LogLevel;
@@ -15,6 +18,8 @@ export type LogOptions = {
   readonly write: (text: string) => void;
   /** The time of day in ms. */
   readonly now?: () => number;
+  /** Keeps each line as JSON for a while. */
+  readonly keep?: Pick<RecentLines, "add"> | undefined;
 };
 
 /** One event as text with its line end; nothing, when it is not to be shown. */
@@ -26,7 +31,7 @@ export interface FlushableLog extends Log {
 }
 
 export function createLog(options: LogOptions): FlushableLog {
-  const now = options.now ?? Date.now;
+  const { now = Date.now, keep } = options;
   const threshold = LOG_LEVELS.indexOf(options.level);
   const formatLine = options.format === "pretty" ? prettyLine : options.format;
   let collected = "";
@@ -56,28 +61,60 @@ export function createLog(options: LogOptions): FlushableLog {
 
   function scoped(scope: LogFields): Log {
     const scopeText = fieldsText(scope);
+    const joinedText = (fields: LogFields) =>
+      clashes(fields, scope) ? fieldsText(apart({ ...scope, ...defined(fields) })) : scopeText + fieldsText(fields);
     const at = (level: LogLevel) => {
       if (LOG_LEVELS.indexOf(level) < threshold) return () => {};
+      const json = (message: string, fields: LogFields | undefined) =>
+        `{"time":"${time()}","level":"${level}","message":${JSON.stringify(message)}${fields ? joinedText(fields) : scopeText}}`;
       if (formatLine !== "json") {
-        return (message: string, fields: LogFields = {}) =>
+        return (message: string, fields: LogFields = {}) => {
+          keep?.add(level, json(message, fields));
           add(level, formatLine(time(), level, message, { ...scope, ...fields }));
+        };
       }
-      return (message: string, fields?: LogFields) =>
-        add(
-          level,
-          `{"time":"${time()}","level":"${level}","message":${JSON.stringify(message)}${scopeText}${fields ? fieldsText(fields) : ""}}\n`,
-        );
+      return (message: string, fields?: LogFields) => {
+        const line = json(message, fields);
+        keep?.add(level, line);
+        add(level, `${line}\n`);
+      };
     };
     return {
       debug: at("debug"),
       info: at("info"),
       warn: at("warn"),
       error: at("error"),
-      child: (fields) => scoped({ ...scope, ...fields }),
+      child: (fields) => scoped(apart({ ...scope, ...fields })),
     };
   }
 
   return { ...scoped({}), flush };
+}
+
+/** What every line has. */
+function isReserved(key: string): boolean {
+  return key === "time" || key === "level" || key === "message";
+}
+
+/** Whether a key would stand in the line twice: readers take the first one, the last one, or nothing at all. */
+function clashes(fields: LogFields, scope: LogFields): boolean {
+  for (const key in fields) if (isReserved(key) || key in scope) return true;
+  return false;
+}
+
+function defined(fields: LogFields): LogFields {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+/** A field that is called like what every line has gets a name of its own. */
+function apart(fields: LogFields): LogFields {
+  const taken = new Set(Object.keys(fields));
+  const named = Object.entries(fields).map(([key, value]) => {
+    let name = key;
+    while (isReserved(name) || (name !== key && taken.has(name))) name += "_";
+    return [name, value] as const;
+  });
+  return Object.fromEntries(named);
 }
 
 const FLAT_TYPES: ReadonlySet<string> = new Set(["string", "number", "boolean", "undefined"]);
@@ -94,19 +131,32 @@ function fieldsText(fields: LogFields): string {
   return text;
 }
 
-/** Only texts, numbers and truths, as in the line of a call: in one go they cost half of what they cost one by one. */
+/** Only texts that are not cut, numbers and truths, as in the line of a call: in one go they cost half of what they cost one by one. */
 function isFlat(fields: LogFields): boolean {
-  for (const key in fields) if (!FLAT_TYPES.has(typeof fields[key])) return false;
+  for (const key in fields) {
+    const value = fields[key];
+    if (!FLAT_TYPES.has(typeof value) || (typeof value === "string" && value.length > MAX_VALUE)) return false;
+  }
   return true;
+}
+
+function cut(text: string): string {
+  return text.length > MAX_VALUE ? `${text.slice(0, MAX_VALUE)}… (${text.length} characters)` : text;
 }
 
 function membersOf(object: string): string {
   return object === "{}" ? "" : `,${object.slice(1, -1)}`;
 }
 
+/** As JSON. Of what is too long the beginning stands there, as a text. */
 function valueText(value: unknown): string {
-  if (typeof value === "string" || typeof value === "number" || typeof value === "boolean")
-    return JSON.stringify(value);
+  if (typeof value === "string") return JSON.stringify(cut(value));
+  const text = wholeText(value);
+  return text.length > MAX_VALUE ? JSON.stringify(cut(text)) : text;
+}
+
+function wholeText(value: unknown): string {
+  if (typeof value === "number" || typeof value === "boolean") return JSON.stringify(value);
   if (value instanceof Error) return JSON.stringify(errorFields(value));
   try {
     return JSON.stringify(value) ?? JSON.stringify(String(value));
@@ -131,16 +181,17 @@ const LEVEL_TEXT = { debug: "debug", info: "     ", warn: "warn ", error: "ERROR
   string
 >;
 
-export function prettyLine(time: string, level: LogLevel, message: string, fields: LogFields): string {
+function prettyLine(time: string, level: LogLevel, message: string, fields: LogFields): string {
   const parts = Object.entries(fields)
     .filter(([, value]) => value !== undefined)
     .map(([key, value]) => `${key}=${prettyValue(value)}`);
-  return `${time.slice(11, 23)} ${LEVEL_TEXT[level]} ${message.padEnd(24)} ${parts.join(" ")}`.trimEnd().concat("\n");
+  const line = `${time.slice(11, 23)} ${LEVEL_TEXT[level]} ${message.padEnd(24)} ${parts.join(" ")}`.trimEnd();
+  return `${escapeInvisible(line)}\n`;
 }
 
 // Text may come from a server: shown as JSON, it cannot move the cursor or start a line of its own.
 function prettyValue(value: unknown): string {
-  if (value instanceof Error) return JSON.stringify(value.message);
-  if (typeof value === "string" && /^[\w./:@+-]+$/.test(value)) return value;
+  if (value instanceof Error) return JSON.stringify(cut(value.message));
+  if (typeof value === "string" && value.length <= MAX_VALUE && /^[\w./:@+-]+$/.test(value)) return value;
   return valueText(value);
 }

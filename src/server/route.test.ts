@@ -50,8 +50,11 @@ describe("routeOf", () => {
     },
   );
 
+  test.each(["/", "/?x=1"])("knows what stands at %s", (url) => {
+    expect(routeOf(url)).toEqual({ to: "home" });
+  });
+
   test.each([
-    "/",
     "",
     "/api",
     "/approvals",

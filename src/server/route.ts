@@ -2,7 +2,7 @@
 import type { McpPathKind } from "../fronts/mcp/index.ts";
 
 /** What the server answers itself. */
-type OwnPath = "healthz" | "readyz" | "metrics" | "nothing" | "metadata";
+type OwnPath = "home" | "healthz" | "readyz" | "metrics" | "nothing" | "metadata";
 
 /** `resource`: the path that metadata is asked about. */
 export type OwnRoute = { readonly to: OwnPath; readonly resource?: string };
@@ -18,6 +18,7 @@ export type Route =
 const EVERYTHING: Route = { to: "mcp", catalog: "" };
 const NOTHING: Route = { to: "nothing" };
 const ADMIN: Route = { to: "admin" };
+const HOME: Route = { to: "home" };
 const CONFIRM: Route = { to: "confirm" };
 const CONSENT: Route = { to: "consent" };
 const APPROVALS: Route = { to: "approvals" };
@@ -32,6 +33,8 @@ export function routeOf(url: string): Route {
   const query = url.indexOf("?");
   const path = query < 0 ? url : url.slice(0, query);
   switch (path) {
+    case "/":
+      return HOME;
     case "/mcp":
     case "/sse":
     case "/messages":

@@ -16,7 +16,7 @@ test("measures each stage on the way in, the provider, and the whole call", () =
   const metrics = new Metrics();
   new StageTimes(metrics).finished(finished([0, 2, 5], { sentAt: 6, endedAt: 1_006 }));
   const text = metrics.render();
-  expect(text).toContain('isthmus_call_duration_seconds_sum{front="mcp"} 1.006\n');
+  expect(text).toContain('isthmus_call_duration_seconds_sum{server="p",kind="tool",tool="t"} 1.006\n');
   expect(text).toContain('isthmus_stage_duration_seconds_sum{stage="trace"} 0.002\n');
   expect(text).toContain('isthmus_stage_duration_seconds_sum{stage="authorize"} 0.003\n');
   expect(text).toContain('isthmus_stage_duration_seconds_sum{stage="dispatch"} 0.001\n');

@@ -1,11 +1,11 @@
-/** How long calls are in each stage, and which one ends those that never reach their provider. */
+/** How calls end, how long they take, how long they are in each stage, and which one ends those that never reach their provider. */
 import type { Meter } from "../contract/index.ts";
 import type { FinishedCall } from "../stages/index.ts";
 import type { Histogram } from "./histogram.ts";
 import type { Metrics } from "./metrics.ts";
 
 export class StageTimes {
-  readonly #metrics: Pick<Metrics, "histogram"> & Meter;
+  readonly #metrics: Pick<Metrics, "histogram" | "calls"> & Meter;
   readonly #provider: Histogram;
   /** By the list of names that all calls of one pipeline share: nothing is looked up by name when a call ends. */
   readonly #byPipeline = new WeakMap<readonly string[], readonly Histogram[]>();
@@ -16,8 +16,8 @@ export class StageTimes {
   }
 
   finished({ call, code, startedAt, endedAt }: FinishedCall): void {
-    const { timing, origin } = call;
-    this.#metrics.histogram("isthmus_call_duration_seconds", origin.front).observe(endedAt - startedAt);
+    const { timing, target } = call;
+    this.#metrics.calls.of(target).finished(code, endedAt - startedAt);
     if (!timing) return;
     const { stages, entered, sentAt } = timing;
     const histograms = this.#byPipeline.get(stages) ?? this.#histogramsOf(stages);

@@ -1,0 +1,97 @@
+/** Every file that a gateway keeps or is given, and which of them others can read or write. */
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import type { Log } from "../contract/index.ts";
+import { type Config, ConfigError, type NamedFile } from "./config/index.ts";
+import { type FileFinding, type HeldFile, inspectFile, type Owner, uniqueFindings } from "./file-owners.ts";
+import { hasWrittenSecrets } from "./given-secrets.ts";
+
+export type ConfigFiles = {
+  /** The config itself. */
+  readonly files: readonly string[];
+  /** What it names. */
+  readonly named: readonly NamedFile[];
+};
+
+/** Each file once. Nothing on Windows, which has other rights. */
+export function inspectFiles(config: Config, files: ConfigFiles, owner = ownUser()): readonly FileFinding[] {
+  if (!owner) return [];
+  return uniqueFindings(heldFiles(config, files).flatMap((held) => inspectFile(held, owner)));
+}
+
+/** Says what is open to others, each once for this instance. */
+export class FileWarden {
+  readonly #log: Log;
+  readonly #owner: Owner | undefined;
+  readonly #told = new Set<string>();
+  /** To whom the config has belonged since the first look: whoever started the gateway knew that. */
+  #configOwners: ReadonlySet<number> | undefined;
+
+  constructor(log: Log, owner = ownUser()) {
+    this.#log = log;
+    this.#owner = owner;
+  }
+
+  /** Throws ConfigError where it is a key, or the config, or it came from somebody who had no part in it. */
+  check(config: Config, files: ConfigFiles): void {
+    const found = inspectFiles(config, files, this.#owner);
+    const refused = found.filter(({ isRefused }) => isRefused).map(findingText);
+    const problems = [...refused, ...this.#newOwners(files)];
+    if (problems.length > 0) throw new ConfigError(problems);
+    for (const { file, found: what, fix } of found) {
+      if (this.#told.has(`${file} ${what}`)) continue;
+      this.#told.add(`${file} ${what}`);
+      this.#log.warn("others can get at a file", { file, found: what, fix });
+    }
+  }
+
+  #newOwners({ files }: ConfigFiles): readonly string[] {
+    const owner = this.#owner;
+    if (!owner) return [];
+    const owners = files.map((file) => [file, statSync(file, { throwIfNoEntry: false })?.uid ?? owner.uid] as const);
+    this.#configOwners ??= new Set([owner.uid, 0, ...owners.map(([, uid]) => uid)]);
+    return owners
+      .filter(([, uid]) => !this.#configOwners?.has(uid))
+      .map(
+        ([file, uid]) =>
+          `${file} belongs to another user by now (uid ${uid}); if it is right, run: chown ${owner.uid} ${file}`,
+      );
+  }
+}
+
+function findingText({ file, found, fix }: FileFinding): string {
+  return `${file} ${found}; run: ${fix}`;
+}
+
+function heldFiles(config: Config, { files, named }: ConfigFiles): readonly HeldFile[] {
+  const isSecretive = hasWrittenSecrets(config);
+  const anchors = config.gate.anchors.flatMap(({ file }) => (file === undefined ? [] : [file]));
+  return [
+    ...named,
+    ...files.map((file): HeldFile => ({ file, holds: isSecretive ? "secret" : "trust", isConfig: true })),
+    ...anchors.map((file): HeldFile => ({ file, holds: "trust" })),
+    ...keptFiles(config),
+  ];
+}
+
+function keptFiles({ gateway: { state }, state: { database }, audit }: Config): readonly HeldFile[] {
+  const data = (file: string): HeldFile => ({ file, holds: "data" });
+  const sqlite = database.kind === "sqlite" ? ["", "-wal", "-shm"].map((end) => data(`${database.file}${end}`)) : [];
+  const file = audit.file ? [data(audit.file.path)] : [];
+  if (state === undefined) return [...sqlite, ...file];
+  return [
+    { file: state, holds: "folder" },
+    { file: join(state, "audit-key.pem"), holds: "key" },
+    { file: join(state, "vault.keys"), holds: "key" },
+    { file: join(state, "audit"), holds: "folder" },
+    ...["audit-checkpoint.json", "pins.json"].map((name) => data(join(state, name))),
+    ...sqlite,
+    ...file,
+  ];
+}
+
+/** Undefined on Windows. */
+export function ownUser(): Owner | undefined {
+  const [uid, gid] = [process.getuid?.(), process.getgid?.()];
+  return uid === undefined || gid === undefined ? undefined : { uid, gid };
+}
