@@ -1,17 +1,7 @@
 /** Files of the user are replaced whole or not at all, whoever reads them at that moment. */
-import {
-  chmodSync,
-  chownSync,
-  closeSync,
-  fsyncSync,
-  openSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from "node:fs";
+import { lstatSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { isAbsolute, relative, sep } from "node:path";
+import { replaceFile } from "../../contract/index.ts";
 import { Ending } from "../ending.ts";
 import { objectOf } from "../json.ts";
 
@@ -26,46 +16,67 @@ export function readIfThere(file: string): Buffer | undefined {
 }
 
 /**
+ * A file that people edit. `project`: the folder that it came in, whose links others may have made; unset for a place of the
+ * user's own.
+ */
+export type UserFile = { readonly file: string; readonly project: string | undefined };
+
+/**
  * Writes beside the file and renames. Permissions and owner stay; a link goes on pointing where it does. `mode` is for a
  * file that is new. Throws Ending; nothing has changed then.
  */
-export function writeAtomically(file: string, content: string | Buffer, mode = 0o644): void {
-  const target = followLink(file);
-  const fresh = `${target}.${process.pid}.tmp`;
+export function writeAtomically(place: UserFile, content: string | Buffer, mode = 0o644): void {
+  const target = writtenFile(place);
   try {
     const before = statSync(target, { throwIfNoEntry: false });
-    writeNew(fresh, Buffer.from(content), before ? before.mode & 0o777 : mode);
-    if (before) keepOwner(fresh, before);
-    renameSync(fresh, target);
+    const kept = before && { mode: before.mode & 0o777, uid: before.uid, gid: before.gid };
+    replaceFile(target, content, kept ?? { mode });
   } catch (error) {
-    rmSync(fresh, { force: true });
+    throw new Ending("file", [
+      `${place.file}: cannot be written (${codeOf(error)}); check the permissions of its folder`,
+    ]);
+  }
+}
+
+/** For files of our own beside those of the user: whatever is there goes, and no link is followed. Throws Ending. */
+export function writeOwn(file: string, content: string | Buffer, mode = 0o600): void {
+  try {
+    replaceFile(file, content, { mode });
+  } catch (error) {
     throw new Ending("file", [`${file}: cannot be written (${codeOf(error)}); check the permissions of its folder`]);
   }
 }
 
-function writeNew(file: string, content: Buffer, mode: number): void {
-  const handle = openSync(file, "wx", mode);
-  try {
-    for (let at = 0; at < content.length; ) at += writeSync(handle, content, at);
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
+/**
+ * What writing changes, behind links that may be followed: of a project those that stay in it, and of a user those that they
+ * made themselves, to files of their own. Throws Ending for others.
+ */
+export function writtenFile({ file, project }: UserFile): string {
+  const real = realOf(file);
+  // Nothing is there, or a link to nothing, which goes.
+  if (real === undefined) return file;
+  const refuse = (why: string) => {
+    throw new Ending("file", [`${file}: is behind a link to ${real}, ${why}; to change that file, name it instead`]);
+  };
+  if (project !== undefined) {
+    const inside = relative(realOf(project) ?? project, real);
+    if (inside === ".." || inside.startsWith(`..${sep}`) || isAbsolute(inside))
+      refuse(`which is outside of ${project}`);
+  } else if (lstatSync(file).isSymbolicLink() && ![lstatSync(file).uid, statSync(real).uid].every(isOwn)) {
+    refuse("and the link or the file belongs to another user");
   }
-  // What a umask took away.
-  chmodSync(file, mode);
+  return real;
 }
 
-/** Only who may give files away can keep a foreign owner. */
-function keepOwner(file: string, { uid, gid }: { uid: number; gid: number }): void {
-  const own = statSync(file);
-  if (own.uid !== uid || own.gid !== gid) chownSync(file, uid, gid);
+function isOwn(uid: number): boolean {
+  return process.getuid === undefined || uid === process.getuid();
 }
 
-function followLink(file: string): string {
+function realOf(file: string): string | undefined {
   try {
     return realpathSync(file);
   } catch {
-    return file;
+    return undefined;
   }
 }
 

@@ -49,6 +49,21 @@ describe("readClientDocument", () => {
     ]);
   });
 
+  test("keeps a variable that has a default wherever it stands", () => {
+    const { servers } = read({
+      mcpServers: {
+        local: { command: "${RUN:-node}", args: ["${env:ROOT:-.}/a.js"], cwd: "${AT:-/srv}/x" },
+        remote: { url: "${API_BASE:-nowhere}/mcp" },
+        nowhere: { url: "${NOT_SET:-nowhere}/mcp" },
+      },
+    });
+    expect(servers.map(({ server, notes }) => [server, ...notes])).toEqual([
+      [{ command: "${RUN:-node}", args: ["${ROOT:-.}/a.js"], cwd: "${AT:-/srv}/x", env: {} }],
+      [{ url: "${API_BASE:-nowhere}/mcp", headers: {} }],
+      [undefined, "has a url that is not http(s): ${NOT_SET:-nowhere}/mcp"],
+    ]);
+  });
+
   test("reads the variables of a project's .mcp.json", () => {
     const { servers } = read({
       mcpServers: {
@@ -60,14 +75,19 @@ describe("readClientDocument", () => {
         },
       },
     });
-    expect(servers[0]?.server).toEqual({ url: "https://api.test/mcp", headers: { "X-Key": { fromEnv: "API_KEY" } } });
+    expect(servers[0]?.server).toEqual({
+      url: "${API_BASE:-https://fallback.test}/mcp",
+      headers: { "X-Key": { fromEnv: "API_KEY" } },
+    });
     expect(servers[1]?.server).toEqual({
       command: "/home/ada/bin/server",
-      args: ["--cache", "/tmp/cache", "--token=${SECRET}"],
-      env: { MODE: "fast", TOKEN: { fromEnv: "SECRET" } },
+      args: ["--cache", "${CACHE:-/tmp/cache}", "--token=${SECRET}"],
+      env: { MODE: "${MODE:-fast}", TOKEN: { fromEnv: "SECRET" } },
     });
+    expect(servers[0]?.notes).toEqual([]);
     expect(servers[1]?.notes).toEqual([
-      "an argument holds ${SECRET}, which is filled in only in env and headers; edit it",
+      'its command holds ${HOME}: "/home/ada" stands in its place from now on',
+      "an argument holds ${SECRET}: without a default it is filled in only in env and headers; edit it",
     ]);
   });
 
@@ -102,6 +122,14 @@ describe("readClientDocument", () => {
     expect(servers[1]?.server).toEqual({ url: "https://api.githubcopilot.com/mcp/", headers: {} });
     expect(read({ mcp: document }).path).toEqual(["mcp", "servers"]);
     expect(read({ mcp: document }).servers[0]?.notes.join()).toContain("Perplexity API Key");
+  });
+
+  test("says nothing of an input of VS Code that has no description", () => {
+    const { servers } = read({
+      inputs: [{ id: "key", description: "" }],
+      servers: { a: { command: "x", env: { KEY: "${input:key}" } } },
+    });
+    expect(servers[0]?.notes).toEqual(["set KEY before the gateway starts: VS Code asked for it"]);
   });
 
   test("says why a server cannot be taken", () => {

@@ -4,7 +4,7 @@ import { homedir } from "node:os";
 import { dirname, resolve } from "node:path";
 import type { Environment } from "../../server/config/index.ts";
 import { nearest } from "../../server/config/nearest.ts";
-import { readIfThere } from "../config-file/write-atomically.ts";
+import { readIfThere, type UserFile } from "../config-file/write-atomically.ts";
 import { Ending } from "../ending.ts";
 import { type ClientDocument, readClientDocument } from "./client-document.ts";
 import { CLIENTS, type ClientPlace, clientPlaces } from "./client-files.ts";
@@ -41,6 +41,11 @@ export function readSource(place: ClientPlace, env: Environment, isAsked: boolea
       `${place.file}: ${error instanceof SyntaxError ? `is no JSON, ${error.message}` : error.message}`,
     ]);
   }
+}
+
+/** The file as it is written: what a project brings along may be a link that somebody else has made. */
+export function userFile(place: ClientPlace): UserFile {
+  return { file: place.file, project: place.isProject ? projectFolder(place) : undefined };
 }
 
 /** Relative paths of a project's file start in the project, not in its settings folder. */

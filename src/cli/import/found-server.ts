@@ -1,4 +1,5 @@
 /** One server of a client's file, in our words, or why it cannot be taken. */
+import { fillDefaults } from "../../server/config/references.ts";
 import type { NewServer, Reference } from "../config-file/server-text.ts";
 import { isObject, type JsonObject, listOf, objectOf, textOf } from "../json.ts";
 import { referenceFor, textFor, type VariableContext } from "./variables.ts";
@@ -26,7 +27,8 @@ export function readEntry(name: string, entry: JsonObject, context: Omit<Variabl
   if (command !== undefined && command !== "") return { name, server: stdioServer(command, entry, own), notes };
   if (written === undefined) return refused(name, "has neither a command nor a url");
   const url = textFor("its url", written, own);
-  if (!/^https?:\/\//.test(url) || !URL.canParse(url)) return refused(name, `has a url that is not http(s): ${url}`);
+  const now = fillDefaults(url, context.env);
+  if (!/^https?:\/\//.test(now) || !URL.canParse(now)) return refused(name, `has a url that is not http(s): ${url}`);
   const isSse = entry.type === "sse" || entry.transport === "sse";
   const server = {
     ...(isSse && { transport: "sse" as const }),

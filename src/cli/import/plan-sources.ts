@@ -2,6 +2,7 @@
 import { segmentFor } from "../../server/config/check-servers.ts";
 import type { Environment } from "../../server/config/index.ts";
 import type { ConfigFile } from "../config-file/config-file.ts";
+import { isSameServer } from "../config-file/same-server.ts";
 import type { NewServer } from "../config-file/server-text.ts";
 import { Ending } from "../ending.ts";
 import { say } from "../output/console.ts";
@@ -9,6 +10,8 @@ import type { ClientDocument } from "./client-document.ts";
 import type { ClientPlace } from "./client-files.ts";
 import { findSources, projectFolder, readSource } from "./find-sources.ts";
 import { type ImportPlan, isOurServer, planImport } from "./import-plan.ts";
+import { isFreeFor } from "./secret-files.ts";
+import { SecretPaths } from "./secret-paths.ts";
 
 export type ImportSource = {
   readonly place: ClientPlace;
@@ -22,7 +25,11 @@ export function planSources(word: string | undefined, file: ConfigFile): ImportS
   const segments = new Set(file.segments);
   const gatewayUrl = URL.canParse(`http://${file.listen}`) ? new URL(`http://${file.listen}`) : undefined;
   const isOurs = (server: Omit<NewServer, "id">) => isOurServer(server, gatewayUrl);
+  const { take: takeSecretPath } = new SecretPaths((path, value) => isFreeFor(file.folder, { path, value }));
   const sources: ImportSource[] = [];
+  const planned: NewServer[] = [];
+  const isSame = (id: string, server: Omit<NewServer, "id">) =>
+    file.isSame(id, server) || planned.some((one) => one.id === id && isSameServer(one, server));
   for (const place of findSources(word, file.env)) {
     const document = word === undefined ? readIfUsable(place, file.env) : readSource(place, file.env, true);
     if (!document) continue;
@@ -30,8 +37,9 @@ export function planSources(word: string | undefined, file: ConfigFile): ImportS
       ...rest,
       server: server && withFolder(server, place, file),
     }));
-    const plan = planImport(found, { ids, segments, isOurs });
-    for (const server of plan.servers.flatMap((planned) => planned.server ?? [])) {
+    const plan = planImport(found, { ids, segments, isOurs, isSame, takeSecretPath });
+    for (const server of plan.servers.flatMap((one) => one.server ?? [])) {
+      planned.push(server);
       ids.add(server.id);
       segments.add(segmentFor(server));
     }

@@ -1,6 +1,9 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { readClientDocument } from "./client-document.ts";
-import { pointAtUs } from "./point-at-us.ts";
+import { ourAddress, ourCommand, pointAtUs } from "./point-at-us.ts";
 
 const context = { env: {}, folder: "/work", home: "/home/ada" };
 const ours = { command: "isthmus", args: ["stdio"] };
@@ -45,6 +48,31 @@ describe("pointAtUs", () => {
     const after = pointed('{"servers":{},"inputs":[]}', [], { url });
     expect(JSON.parse(after)).toEqual({ servers: { isthmus: { type: "http", url } }, inputs: [] });
     expect(JSON.parse(pointed('{"mcp":{"servers":{}}}')).mcp.servers.isthmus).toEqual({ type: "stdio", ...ours });
+  });
+
+  test.each([
+    ["claude-code", { type: "http", url: "http://127.0.0.1:7411/mcp" }],
+    ["cursor", { url: "http://127.0.0.1:7411/mcp" }],
+    ["windsurf", { serverUrl: "http://127.0.0.1:7411/mcp" }],
+    ["cline", { type: "streamableHttp", url: "http://127.0.0.1:7411/mcp" }],
+    ["gemini", { httpUrl: "http://127.0.0.1:7411/mcp" }],
+    ["lmstudio", { url: "http://127.0.0.1:7411/mcp" }],
+    ["claude", undefined],
+  ])("spells an address as %s reads it", (client, entry) => {
+    expect(ourAddress(client, "http://127.0.0.1:7411/mcp")).toEqual(entry);
+  });
+
+  test("starts us by whole paths also where our name is found here, and by npx what npx has fetched", () => {
+    const folder = mkdtempSync(join(tmpdir(), "isthmus-path-"));
+    const program = join(folder, "isthmus");
+    writeFileSync(program, "", { mode: 0o755 });
+    const entry = ourCommand(program, { PATH: folder }, "/c.toml");
+    rmSync(folder, { recursive: true });
+    expect(entry).toEqual({ command: process.execPath, args: [program, "stdio", "--config", "/c.toml"] });
+    expect(ourCommand("/home/a/.npm/_npx/1/isthmus.js", {}, "/c.toml")).toEqual({
+      command: "npx",
+      args: ["-y", "isthmus", "stdio", "--config", "/c.toml"],
+    });
   });
 
   test("changes nothing the second time", () => {

@@ -94,5 +94,5 @@ function argumentsOf(list: unknown, note: Note): string[] {
 
 function describe(input: JsonObject): string {
   const about = textOf(input.description);
-  return about === undefined ? "" : ` (${about})`;
+  return about ? ` (${about})` : "";
 }

@@ -1,10 +1,13 @@
 /** What an import did, or would do. */
+
 import { basename } from "node:path";
 import { cut, plainLine } from "../output/plain.ts";
 import { shortPath } from "../output/short-path.ts";
 import { wrap } from "../output/wrap.ts";
+import { PROGRAM } from "../program-name.ts";
 import type { PlannedServer } from "./import-plan.ts";
 
+/** What looks like a secret is not in it. */
 export type ImportReport = {
   readonly sources: readonly {
     readonly client: string;
@@ -19,10 +22,15 @@ export type ImportReport = {
   readonly text: string;
   readonly connected: readonly {
     readonly file: string;
+    /** Whether the client starts a gateway of its own, which nobody else reaches. */
+    readonly isAlone: boolean;
+    /** Whether the client could be given an address instead. */
+    readonly readsAddresses: boolean;
     /** Undefined: it was right already, or this is a dry run. */
     readonly backup: string | undefined;
     /** What stays with the client, because it could not be taken. */
     readonly kept: readonly string[];
+    /** The servers that the client has then. */
     readonly text: string;
   }[];
 };
@@ -39,13 +47,21 @@ export function importLines(report: ImportReport, width: number): string[] {
   lines.push(
     isDryRun
       ? "Nothing was written."
-      : `${added.length === 0 ? `${shortPath(config)} has them all` : `Added ${count} to ${shortPath(config)}`}.`,
+      : `${added.length === 0 ? nothingAdded(sources, shortPath(config)) : `Added ${count} to ${shortPath(config)}`}.`,
   );
   for (const one of connected) lines.push(...connectLines(one, isDryRun));
-  return [...lines, ...(isDryRun || added.length === 0 ? [] : ['"isthmus doctor" tries each of them.'])];
+  return [...lines, ...(isDryRun || added.length === 0 ? [] : [`"${PROGRAM} doctor" tries each of them.`])];
+}
+
+function nothingAdded(sources: ImportReport["sources"], config: string): string {
+  const isLeft = sources.some(({ servers }) => servers.some(({ isOnlyThere }) => isOnlyThere));
+  return isLeft ? `Nothing was added to ${config}` : `${config} has them all`;
 }
 
 const ACTION_WIDTH = 9;
+const ALONE = "  Nobody else reaches the gateway that it starts: calls that need a yes are";
+const ADDRESS = `  refused. With "${PROGRAM} up" and --connect url they wait for yours.`;
+const GATE = "  refused. [gate] in the config says which do.";
 
 /** What becomes of each, and below it what to know about it. */
 function serverLines(servers: readonly PlannedServer[], width: number): string[] {
@@ -63,9 +79,12 @@ function serverLines(servers: readonly PlannedServer[], width: number): string[]
   });
 }
 
-function connectLines({ file, backup, kept, text }: ImportReport["connected"][number], isDryRun: boolean): string[] {
+function connectLines(
+  { file, backup, kept, text, isAlone, readsAddresses }: ImportReport["connected"][number],
+  isDryRun: boolean,
+): string[] {
   const shown = shortPath(file);
-  if (isDryRun) return ["", `${shown} would read:`, "", ...text.split("\n")];
+  if (isDryRun) return ["", `${shown} would have these servers, and the rest as it is:`, "", ...text.split("\n")];
   if (backup === undefined) return [`${shown} points at Isthmus already.`];
   return [
     "",
@@ -73,7 +92,9 @@ function connectLines({ file, backup, kept, text }: ImportReport["connected"][nu
     "  As it was, it is kept beside it:",
     `  ${basename(backup)}`,
     ...(kept.length > 0 ? [`  left there, because it could not be taken: ${kept.join(", ")}`] : []),
-    '  Restart the client to see it. "isthmus import --undo" takes it back.',
+    ...(isAlone ? [ALONE, readsAddresses ? ADDRESS : GATE] : []),
+    "  Restart the client to see it. To take it back:",
+    `  ${PROGRAM} import --undo`,
     "",
   ];
 }

@@ -1,6 +1,6 @@
 /**
- * The variables that clients fill in, in our words. In `env` and `headers` a variable stays a reference; elsewhere there
- * are none, so what is known and no secret is filled in, and the rest is told.
+ * The variables that clients fill in, in our words. In `env` and `headers` a variable stays one, elsewhere one with a default does;
+ * of the others there what is known and no secret is filled in, and the rest is told.
  */
 import type { Environment } from "../../server/config/index.ts";
 import type { Reference } from "../config-file/server-text.ts";
@@ -27,7 +27,7 @@ export function referenceFor(text: string, context: VariableContext): Reference 
     const input = /^input:(.+)$/.exec(inside)?.[1];
     if (input !== undefined) return inputReference(input, context);
     if (name === undefined) return fillIn(written, inside, context);
-    return fallback !== undefined && context.env[name] === undefined ? fallback : `\${${name}}`;
+    return fallback === undefined ? `\${${name}}` : `\${${name}:-${fallback}}`;
   });
   const whole = WHOLE.exec(ours)?.[1];
   return whole === undefined ? ours : { fromEnv: whole };
@@ -36,7 +36,7 @@ export function referenceFor(text: string, context: VariableContext): Reference 
 function inputReference(id: string, { inputs, note }: VariableContext): string {
   const name = variableName(id);
   const about = inputs.get(id);
-  note(`set ${name} before the gateway starts${about === undefined ? "" : ` (${about})`}: VS Code asked for it`);
+  note(`set ${name} before the gateway starts${about ? ` (${about})` : ""}: VS Code asked for it`);
   return `\${${name}}`;
 }
 
@@ -44,14 +44,21 @@ function inputReference(id: string, { inputs, note }: VariableContext): string {
 export function textFor(what: string, text: string, context: VariableContext): string {
   return text.replace(VARIABLE, (written: string, inside: string) => {
     const [name, fallback] = nameIn(inside);
+    if (name !== undefined && fallback !== undefined) return `\${${name}:-${fallback}}`;
     const value = name === undefined ? undefined : context.env[name];
-    if (name !== undefined && value !== undefined && !looksSecret(name, value)) return value;
-    if (fallback !== undefined) return fallback;
+    if (name !== undefined && value !== undefined && !looksSecret(name, value))
+      return frozen(what, written, value, context);
     const filled = fillIn(written, inside, context);
     if (filled === written)
-      context.note(`${what} holds ${written}, which is filled in only in env and headers; edit it`);
+      context.note(`${what} holds ${written}: without a default it is filled in only in env and headers; edit it`);
     return filled;
   });
+}
+
+/** What is filled in stays so, whatever the variable becomes. */
+function frozen(what: string, written: string, value: string, { note }: VariableContext): string {
+  note(`${what} holds ${written}: ${JSON.stringify(value)} stands in its place from now on`);
+  return value;
 }
 
 /** `NAME`, `env:NAME`, `NAME:-default`. */
