@@ -3,7 +3,7 @@ import type { PinnedTool } from "../../server/pin-file-of.ts";
 import { describePins } from "./check-pins.ts";
 
 function pin(name: string, mode: "report" | "block" | "off" | undefined, isChanged: boolean): PinnedTool {
-  const changes = isChanged ? [{ since: "2026-01-01", what: ["description"] }] : [];
+  const changes = isChanged ? [{ since: "2026-01-01", what: ["description"], members: [] }] : [];
   return { name, server: "a", kind: "tool", own: name, since: "2025-01-01", changes, ...(mode && { mode }) };
 }
 

@@ -1,5 +1,7 @@
 /** Tools and prompts that are not what they were when they were first seen. */
+
 import type { PinReport } from "../../server/pin-file-of.ts";
+import { PROGRAM } from "../program-name.ts";
 import { type Finding, ok, problem, warning } from "./finding.ts";
 
 const SHOWN = 5;
@@ -18,7 +20,7 @@ export function describePins(report: PinReport | undefined): Finding[] {
     warning(
       "pins",
       `changed since first seen${held > 0 ? ` (${held} held back)` : ""}: ${names.join(", ")}${rest}`,
-      '"isthmus pin list" shows what has changed, "isthmus pin accept <name>" accepts it',
+      `"${PROGRAM} pin list" shows what has changed, "${PROGRAM} pin accept <name>" accepts it`,
     ),
   ];
 }

@@ -1,4 +1,4 @@
-import { coloured } from "../output/console.ts";
+import { print } from "../output/console.ts";
 import { plainLine } from "../output/plain.ts";
 import { shortPath } from "../output/short-path.ts";
 import { wrap } from "../output/wrap.ts";
@@ -9,14 +9,18 @@ const SIGN_WIDTH = 9;
 
 /** What was found, wrapped, and below it what to do. */
 export function findingLines({ level, what, found, advice }: Finding, width: number): string[] {
-  const [sign, colour] = SIGNS[level];
+  const [sign] = SIGNS[level];
   const margin = " ".repeat(SIGN_WIDTH);
   const [first = "", ...rest] = wrap(shortPath(`${what}: ${plainLine(found)}`), width - SIGN_WIDTH);
   const todo = advice === undefined ? [] : wrap(`-> ${advice}`, width - SIGN_WIDTH);
-  return [
-    `${coloured(colour, sign)}${" ".repeat(SIGN_WIDTH - sign.length)}${first}`,
-    ...[...rest, ...todo].map((line) => margin + line),
-  ];
+  return [`${sign.padEnd(SIGN_WIDTH)}${first}`, ...[...rest, ...todo].map((line) => margin + line)];
+}
+
+export function printFinding(finding: Finding, width: number): void {
+  const [sign, style] = SIGNS[finding.level];
+  const [first, ...rest] = findingLines(finding, width);
+  print(first, { style, length: sign.length });
+  for (const line of rest) print(line);
 }
 
 /** One sentence over everything. */

@@ -9,7 +9,14 @@ function tried(
   summary: TriedServer["summary"],
   more: Partial<TriedServer> = {},
 ): TriedServer {
-  return { server, summary, lastLine: undefined, tookMs: 10_040, ...more };
+  return {
+    server,
+    summary,
+    wayOut: { proxy: undefined, authority: undefined },
+    tookMs: 10_040,
+    misnamed: [],
+    ...more,
+  };
 }
 
 const failed = (message: string, status: "unreachable" | "invalid" | "auth_required" = "unreachable") => ({
@@ -32,12 +39,39 @@ describe("describeTried", () => {
     expect(finding).toMatchObject({ level: "warning", found: "3 tools, but a tool has no name" });
   });
 
+  test("says which key of its table to raise where a list is cut short", () => {
+    const message = "tools/list is cut short: it has more than 3 entries: raise maxEntries of the server";
+    expect(describeTried(tried(stdio, { status: "ok", tools: 3, message }))).toMatchObject({
+      level: "warning",
+      found: "3 tools, but tools/list is cut short: it has more than 3 entries",
+      advice: 'raise maxEntries of the server "files"',
+    });
+  });
+
   test.each([
     [
       "a missing command",
       stdio,
       failed('cannot start "files-server": command not found (ENOENT)'),
       /^install files-server/,
+    ],
+    [
+      "arguments in command",
+      { ...stdio, command: "node x.mjs --flag" },
+      failed('cannot start "node x.mjs --flag": command not found (ENOENT)'),
+      /^write command = "node" and args = \["x\.mjs", "--flag"\]/,
+    ],
+    [
+      "TLS at a port without",
+      { ...http, url: "https://127.0.0.1:9000/mcp" },
+      failed("The server cannot be reached (ERR_SSL_WRONG_VERSION_NUMBER)."),
+      /^use http:\/\/127\.0\.0\.1:9000\/mcp: /,
+    ],
+    [
+      "a name of nobody",
+      { ...http, url: "http://crm.invalid/mcp" },
+      failed("The server cannot be reached (ENOTFOUND)."),
+      /^the name crm\.invalid does not resolve/,
     ],
     ["a file that is no program", stdio, failed('cannot start "files-server": not executable (EACCES)'), /chmod \+x/],
     ["a missing folder", stdio, failed('cannot start "x": the directory /x does not exist (ENOENT)'), /cwd/],
@@ -65,8 +99,17 @@ describe("describeTried", () => {
   });
 
   test("repeats the last words of a server that died", () => {
-    const finding = describeTried(tried(stdio, failed("exited with code 1"), { lastLine: "KEY is not set" }));
-    expect(finding.found).toBe("exited with code 1; it last wrote: KEY is not set");
+    const lastWords = ["warming up", "  KEY is not set"];
+    const finding = describeTried(tried(stdio, { ...failed("exited with code 1"), lastWords }));
+    expect(finding.found).toBe("exited with code 1; it last wrote: warming up | KEY is not set");
+  });
+
+  test("names what keeps a package runner from fetching, while it still tries", () => {
+    const lastWords = ["npm http fetch GET https://registry.example.com/x attempt 1 failed with ECONNREFUSED"];
+    const summary = { status: "starting", tools: 0, lastWords } as const;
+    const wayOut = { proxy: "proxy:3128", authority: undefined };
+    const finding = describeTried(tried({ ...stdio, command: "npx" }, summary, { wayOut }));
+    expect(finding).toMatchObject({ level: "problem", advice: expect.stringContaining("the proxy proxy:3128") });
   });
 
   test("says that a server is silent, and of a package runner that it may be downloading", () => {

@@ -1,32 +1,38 @@
 /** What is wrong with a server, and what usually helps. */
 import type { ServerConfig } from "../../server/config/index.ts";
-import type { ServerSummary } from "../../server/gateway-types.ts";
+import type { Gateway, ServerSummary } from "../../server/gateway-types.ts";
 import { type Finding, ok, problem, warning } from "./finding.ts";
+import { adviceForNetwork, type WayOut } from "./network-advice.ts";
 
 export type TriedServer = {
   readonly server: Pick<ServerConfig, "id" | "transport" | "command" | "url">;
-  readonly summary: Pick<ServerSummary, "status" | "tools" | "message">;
-  /** What it wrote to standard error last. */
-  readonly lastLine: string | undefined;
+  readonly summary: Pick<ServerSummary, "status" | "tools" | "message" | "lastWords">;
+  readonly wayOut: WayOut;
   readonly tookMs: number;
+  /** Names that the config speaks of, and that nothing has. */
+  readonly misnamed: ReturnType<Gateway["misnamed"]>;
 };
 
 export function describeTried(tried: TriedServer): Finding {
-  const { server, summary, lastLine, tookMs } = tried;
+  const { server, summary, tookMs } = tried;
   const what = `servers.${server.id}`;
-  const { status, message = "it does not say why" } = summary;
+  const { status, message = "it does not say why", lastWords = [] } = summary;
   if (status === "ok") return describeOk(what, tried);
-  const said = lastLine === undefined ? "" : `; it last wrote: ${lastLine}`;
+  const said = lastWords.length === 0 ? "" : `; it last wrote: ${lastWords.map((line) => line.trim()).join(" | ")}`;
+  const known = adviceForNetwork(lastWords, tried.wayOut);
   if (status === "starting") {
-    return problem(what, `said nothing within ${Math.round(tookMs / 1000)} s${said}`, adviceForSilence(server));
+    const found = `said nothing within ${Math.round(tookMs / 1000)} s${said}`;
+    return problem(what, found, known ?? adviceForSilence(server));
   }
-  return problem(what, `${message}${said}`, adviceFor(tried, message));
+  return problem(what, `${message}${said}`, known ?? adviceFor(tried, message));
 }
 
-function describeOk(what: string, { summary: { tools, message } }: TriedServer): Finding {
+function describeOk(what: string, { server, summary: { tools, message } }: TriedServer): Finding {
   const count = tools === 1 ? "1 tool" : `${tools} tools`;
-  if (message !== undefined) return warning(what, `${count}, but ${message}`, "ask whoever makes the server");
-  return ok(what, count);
+  if (message === undefined) return ok(what, count);
+  const [, found = message, key] = /^(.*): raise (\w+) of the server$/.exec(message) ?? [];
+  const advice = key === undefined ? "ask whoever makes the server" : `raise ${key} of the server "${server.id}"`;
+  return warning(what, `${count}, but ${found}`, advice);
 }
 
 function adviceForSilence({ transport, command }: TriedServer["server"]): string {
@@ -38,7 +44,20 @@ function adviceForSilence({ transport, command }: TriedServer["server"]): string
 
 /** By what the gateway says about a failed start; the first that fits. */
 const ADVICE: readonly { message: RegExp; advice: (server: TriedServer["server"]) => string }[] = [
-  { message: /command not found/, advice: ({ command }) => `install ${command}, or write its whole path as command` },
+  {
+    message: /the environment variable .* is not set/,
+    advice: () =>
+      'set it where the gateway is started, or in a file that -e FILE names, or write { fromFile = "path" } instead',
+  },
+  {
+    message: /^servers\..*: the file "/,
+    advice: () => "write the file, or correct its path; a gateway that runs takes it then",
+  },
+  {
+    message: /command not found/,
+    advice: ({ command = "" }) =>
+      /\S\s+\S/.test(command) ? adviceForWords(command) : `install ${command}, or write its whole path as command`,
+  },
   {
     message: /not executable/,
     advice: ({ command }) => `make it executable (chmod +x ${command}), or start it through its interpreter`,
@@ -55,6 +74,14 @@ const ADVICE: readonly { message: RegExp; advice: (server: TriedServer["server"]
   },
   { message: /HTTP 404|HTTP 405/, advice: () => "correct the path of its url; MCP is often at /mcp" },
   { message: /HTTP 5\d\d/, advice: () => "the server itself fails; look at its log" },
+  {
+    message: /ERR_SSL_WRONG_VERSION_NUMBER/,
+    advice: ({ url = "" }) => `use ${url.replace(/^https:/i, "http:")}: what answers there does not speak TLS`,
+  },
+  {
+    message: /ENOTFOUND|EAI_AGAIN/,
+    advice: ({ url = "" }) => `the name ${hostOf(url)} does not resolve: correct its url, or the machine's DNS`,
+  },
   { message: /cannot be reached/, advice: ({ url }) => `start it, or correct its url: nothing answers at ${url}` },
   {
     message: /not valid HTTP|not a valid message|without a message|no known revision|line of more than|not JSON/,
@@ -66,6 +93,17 @@ const ADVICE: readonly { message: RegExp; advice: (server: TriedServer["server"]
   { message: /does not speak MCP|speaks MCP/, advice: () => "leave out era, or upgrade the server" },
   { message: /did not answer within/, advice: (server) => adviceForSilence(server) },
 ];
+
+/** A command is one program: no shell takes its words apart. */
+function adviceForWords(command: string): string {
+  const [program, ...args] = command.trim().split(/\s+/);
+  const words = args.map((arg) => JSON.stringify(arg)).join(", ");
+  return `write command = ${JSON.stringify(program)} and args = [${words}]: command is the program alone`;
+}
+
+function hostOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).hostname : url;
+}
 
 function adviceFor({ server }: TriedServer, message: string): string {
   const row = ADVICE.find((one) => one.message.test(message));

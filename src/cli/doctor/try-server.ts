@@ -1,46 +1,51 @@
 /** Starts one server by itself, as the gateway would, and looks what becomes of it. */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Log, LogFields } from "../../contract/index.ts";
+import type { Log } from "../../contract/index.ts";
 import type { Config, Environment, ServerConfig } from "../../server/config/index.ts";
+import { Secret } from "../../server/config/secret.ts";
+import { revealAll } from "../../server/extensions.ts";
 import { createGateway } from "../../server/gateway.ts";
-import { plainLine } from "../output/plain.ts";
+import { wayOutOf } from "./network-advice.ts";
 import type { TriedServer } from "./server-finding.ts";
 
 const POLL_MS = 20;
 /** A server that exits at once may have been reported before its last words arrived. */
 const LAST_WORDS_MS = 1_000;
-/** The line that says why, where a runtime writes more below it. */
-const REASON = /^[\w.]*(?:Error|Exception)\b/;
 
 export async function tryServer(
   config: Config,
   server: ServerConfig,
   options: { readonly env: Environment; readonly timeoutMs: number },
 ): Promise<TriedServer> {
-  let lastLine: string | undefined;
-  let reason: string | undefined;
-  const log = listeningLog((line) => {
-    lastLine = plainLine(line);
-    if (REASON.test(lastLine)) reason = lastLine;
-  });
   const started = performance.now();
   // Without its state: looking at a server must not pin what it offers.
   const { state: _state, ...settings } = config.gateway;
-  const alone = { ...config, gateway: settings, servers: [{ ...server, restart: "never" as const }], catalogs: [] };
-  const gateway = createGateway(alone, { log, env: options.env });
+  const tried = { ...server, restart: "never" as const, env: { ...quickToSay(server), ...server.env } };
+  const others = config.servers.filter(({ id }) => id !== server.id).map(({ id }) => id);
+  const alone = { ...config, gateway: settings, servers: [tried], disabled: [...config.disabled, ...others] };
+  const gateway = createGateway(alone, { log: silent, env: options.env });
   const tookMs = () => performance.now() - started;
-  const summaryOf = () =>
-    gateway.servers().find(({ id }) => id === server.id) ?? { status: "starting" as const, tools: 0 };
+  const summaryOf = (): TriedServer["summary"] =>
+    gateway.servers().find(({ id }) => id === server.id) ?? { status: "starting", tools: 0 };
   try {
     void gateway.settled();
     while (summaryOf().status === "starting" && tookMs() < options.timeoutMs) await sleep(POLL_MS);
-    const summary = summaryOf();
-    const end = hasDied(server, summary) ? tookMs() + LAST_WORDS_MS : 0;
-    while (lastLine === undefined && tookMs() < end) await sleep(POLL_MS);
-    return { server, summary, lastLine: reason ?? lastLine, tookMs: tookMs() };
+    const end = hasDied(server, summaryOf()) ? tookMs() + LAST_WORDS_MS : 0;
+    while (summaryOf().lastWords === undefined && tookMs() < end) await sleep(POLL_MS);
+    const wayOut = wayOutOf(revealAll(server.env), options.env);
+    return { server, summary: summaryOf(), wayOut, tookMs: tookMs(), misnamed: gateway.misnamed() };
   } finally {
     await gateway.close();
   }
+}
+
+/**
+ * What package managers need to say in time why they cannot fetch something: npm tries for more than a minute, so it tells of each
+ * attempt; uv tells of none and tries for as long as a server may take to start, so it tries only once more.
+ */
+function quickToSay({ command = "" }: ServerConfig): Readonly<Record<string, Secret>> {
+  if (/(?:^|[/\\])np[mx](?:\.cmd)?$/.test(command)) return { npm_config_loglevel: new Secret("http", []) };
+  return /(?:^|[/\\])uvx?(?:\.exe)?$/.test(command) ? { UV_HTTP_RETRIES: new Secret("1", []) } : {};
 }
 
 /** A program that ran; one that could not be started has no last words. */
@@ -48,17 +53,5 @@ function hasDied({ transport }: ServerConfig, { status, message = "" }: TriedSer
   return transport === "stdio" && status !== "ok" && status !== "starting" && !message.startsWith("cannot start");
 }
 
-/** A log that writes nothing, and hears what servers write to standard error. */
-function listeningLog(onLine: (line: string) => void): Log {
-  const nothing = () => {};
-  const log: Log = {
-    debug(message: string, fields?: LogFields) {
-      if (message === "server wrote to stderr" && typeof fields?.line === "string") onLine(fields.line);
-    },
-    info: nothing,
-    warn: nothing,
-    error: nothing,
-    child: () => log,
-  };
-  return log;
-}
+const nothing = () => {};
+const silent: Log = { debug: nothing, info: nothing, warn: nothing, error: nothing, child: () => silent };
