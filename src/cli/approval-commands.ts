@@ -1,28 +1,43 @@
 /** The verbs of whoever says yes or no to calls. */
-import { Argument, type Command, Option } from "commander";
-import { configOption, jsonOption } from "./common-options.ts";
+import { Argument, type Command } from "commander";
+import { configOption, jsonOption, urlOption } from "./common-options.ts";
 
 export function addApprovalCommands(program: Command): void {
   program
     .command("operator")
-    .addArgument(new Argument("<action>", "what to do").choices(["init"]))
-    .description("Makes the key by which you approve calls, and prints the lines that make a gateway trust it.")
+    .addArgument(new Argument("<action>", "what to do").choices(["init", "token"]))
+    .description(
+      "What you approve calls with: init makes your key, and prints the lines that make a gateway trust it; token prints the token by which the gateway that you run knows you, for the pages on which calls are approved.",
+    )
     .option("--key <file>", "where the key is kept; without it ~/.config/isthmus/operator.key")
     .option("--ssh <file>", "use this Ed25519 key of OpenSSH instead; it must have no passphrase")
     .addOption(jsonOption())
-    .action(async (_action, options) => (await import("./verbs/operator.ts")).initOperator(options));
+    .action(async (action, options) => {
+      const { initOperator, printToken } = await import("./verbs/operator.ts");
+      return action === "token" ? printToken(options) : initOperator(options);
+    });
 
   program
     .command("approvals")
     .description("Lists the calls that wait for somebody to approve them.")
     .option("--all", "also those that were decided or have expired")
+    .option("--user <name>", "only those of this user")
+    .option("--principal <id>", "only those of this principal: of a caller that has no user")
     .addOption(urlOption())
     .addOption(configOption())
     .addOption(jsonOption())
     .action(async (options) => (await import("./verbs/approvals.ts")).approvals(options));
 
-  addDecision(program, "approve", "Shows a call that waits, and approves it with your key.");
-  addDecision(program, "deny", "Shows a call that waits, and denies it with your key.");
+  addDecision(
+    program,
+    "approve",
+    "Shows a call that waits, and approves it: with your key, or as the operator whose token you have.",
+  );
+  addDecision(
+    program,
+    "deny",
+    "Shows a call that waits, and denies it: with your key, or as the operator whose token you have.",
+  );
 }
 
 function addDecision(program: Command, decision: "approve" | "deny", description: string): void {
@@ -41,8 +56,4 @@ function addDecision(program: Command, decision: "approve" | "deny", description
     .addOption(configOption())
     .addOption(jsonOption())
     .action(async (id, options) => (await import("./verbs/approvals.ts")).decide(decision, id, options));
-}
-
-function urlOption(): Option {
-  return new Option("--url <url>", "where the gateway is; without it, where the config listens");
 }

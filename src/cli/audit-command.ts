@@ -15,7 +15,10 @@ export function addAuditCommand(program: Command): void {
     .option("--type <name>", "only events of this type, such as TOOL_BLOCKED")
     .option("--actor <id>", "only what this agent, user or operator did")
     .option("--server <id>", "only what was about this server")
-    .option("--tool <name>", "with --server: only what was about this tool, by the server's own name for it")
+    .option(
+      "--tool <name>",
+      "only what was about this tool, as tail shows it; with --server by the server's own name for it",
+    )
     .option("--tenant <name>", "only events of this tenant")
     .addOption(new Option("--result <word>", "only events that ended so").choices(RESULTS))
     .option("--from <time>", "only what happened then or later, such as 2026-05-02T08:00:00Z")

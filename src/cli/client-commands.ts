@@ -1,8 +1,17 @@
 /** The verbs that speak to a gateway: the one that runs, else one of their own. */
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { configOption, jsonOption } from "./common-options.ts";
+import { LOG_LEVELS } from "../server/log-level.ts";
+import { configOption, jsonOption, urlOption } from "./common-options.ts";
 
 export function addClientCommands(program: Command): void {
+  program
+    .command("status")
+    .description("Says how the gateway is that runs: where, who you are to it, its servers, and what waits.")
+    .addOption(urlOption())
+    .addOption(configOption())
+    .addOption(jsonOption())
+    .action(async (options) => (await import("./verbs/status.ts")).status(options));
+
   program
     .command("list")
     .description("Lists the tools that can be called, and what is wrong with which server.")
@@ -32,6 +41,34 @@ export function addClientCommands(program: Command): void {
     .action(async (name, words, options) => (await import("./verbs/call.ts")).call(name, words, options));
 
   program
+    .command("show")
+    .argument("<name>", "the name of a tool, prompt or resource, as list shows it")
+    .description("Shows what a tool, prompt or resource is for, and what it takes: its arguments and its schema.")
+    .addOption(urlOption())
+    .addOption(configOption())
+    .addOption(jsonOption())
+    .action(async (name, options) => (await import("./verbs/show.ts")).show(name, options));
+
+  program
+    .command("read")
+    .argument("<uri>", "the URI of a resource, as list --resources shows it")
+    .description("Prints what a resource holds.")
+    .addOption(urlOption())
+    .addOption(configOption())
+    .addOption(jsonOption("print the whole result as one line of JSON"))
+    .action(async (uri, options) => (await import("./verbs/read.ts")).read(uri, options));
+
+  program
+    .command("prompt")
+    .argument("<name>", "the name of a prompt, as list --prompts shows it")
+    .argument("[arguments...]", "key=value for each argument, or one JSON object")
+    .description("Fills in a prompt, and prints its messages.")
+    .addOption(urlOption())
+    .addOption(configOption())
+    .addOption(jsonOption("print the whole result as one line of JSON"))
+    .action(async (name, words, options) => (await import("./verbs/prompt.ts")).prompt(name, words, options));
+
+  program
     .command("search")
     .argument("<words...>", "words of the name, the title or the description")
     .description("Finds tools, prompts and resources by words; the best match comes first.")
@@ -49,6 +86,18 @@ export function addClientCommands(program: Command): void {
     .addOption(configOption())
     .addOption(jsonOption())
     .action(async (callId, options) => (await import("./verbs/trace.ts")).trace(callId, options));
+
+  program
+    .command("logs")
+    .argument("[text]", "only lines that have it: the id of a call, a server, a word")
+    .description("Shows the last lines of the log of a running gateway.")
+    .option("--follow", "also show those that come, until Ctrl-C")
+    .addOption(new Option("--level <level>", "the least important lines to show").choices(LOG_LEVELS))
+    .option("--limit <count>", "how many to show", parseCount, 100)
+    .addOption(urlOption())
+    .addOption(configOption())
+    .addOption(jsonOption("print each line as one line of JSON"))
+    .action(async (text, options) => (await import("./verbs/logs.ts")).logs(text, options));
 
   program
     .command("explain")
@@ -71,10 +120,6 @@ export function addClientCommands(program: Command): void {
     .argument("<what>", "tool or server")
     .description("Prints words for a shell that completes.")
     .action(async (what) => (await import("./verbs/complete.ts")).complete(what));
-}
-
-function urlOption(): Option {
-  return new Option("--url <url>", "where the gateway is; without it, where the config listens");
 }
 
 function parseCount(text: string): number {

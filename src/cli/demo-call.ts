@@ -1,6 +1,7 @@
 /** The calls that the first run makes by itself, so that a newcomer has seen one, and one that waits to be approved. */
 import { openRunning } from "./client/connect.ts";
 import { objectOf } from "./json.ts";
+import { plainText } from "./output/plain.ts";
 import { resultText } from "./output/result-text.ts";
 
 export type DemoCall = {
@@ -23,7 +24,7 @@ export async function makeDemoCall(url: string): Promise<DemoCall | undefined> {
     const isWaiting = objectOf(held._meta)["x-mcpax-gate"] !== undefined;
     return {
       words: "call demo.greet name=Ada",
-      answer: resultText(result, true).trim(),
+      answer: plainText(resultText(result)).trim(),
       ...(isWaiting && { waiting: "call demo.forget name=Ada" }),
     };
   } catch {

@@ -15,6 +15,7 @@ test("exit codes keep their numbers, because scripts rely on them", () => {
     file: 9,
     store: 10,
     altered: 11,
+    refused: 12,
     interrupted: 130,
   });
 });

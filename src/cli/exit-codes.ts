@@ -9,9 +9,16 @@ export const EXIT_CODES = {
   callFailed: { code: 6, meaning: "`call`: there is no answer: no such tool, wrong arguments, server not reached." },
   unreachable: { code: 7, meaning: "No gateway answers where one was asked." },
   problems: { code: 8, meaning: "`doctor` found problems." },
-  file: { code: 9, meaning: "A file cannot be read, understood or written; nothing was changed." },
+  file: {
+    code: 9,
+    meaning: "A file cannot be read, understood or written, or is a key that others can get at; nothing was changed.",
+  },
   store: { code: 10, meaning: "A store of the gateway cannot be opened or must not be used; nothing was changed." },
   altered: { code: 11, meaning: "`audit verify`: the audit trail is not what was written." },
+  refused: {
+    code: 12,
+    meaning: "The gateway wants a token, does not accept the one in ISTHMUS_TOKEN, or does not let its bearer do this.",
+  },
   interrupted: { code: 130, meaning: "Ctrl-C; a call that was running has been cancelled." },
 } as const satisfies Record<string, { code: number; meaning: string }>;
 

@@ -2,12 +2,20 @@
 import type { FlushableLog } from "../server/log.ts";
 import { EXIT_CODES } from "./exit-codes.ts";
 
-/** The first SIGTERM or SIGINT runs `close` and ends with 0; a second one ends at once. */
-export function endOnSignals(log: FlushableLog, close: () => Promise<void>): void {
-  let isEnding = false;
+/** By then npm has handed on what a terminal has sent to it and to us; a person who presses twice takes longer, or presses again. */
+const ECHO_MS = 300;
+
+/**
+ * The first SIGTERM or SIGINT runs `close` and ends with 0; a second one ends at once. `hasEcho`: each signal may come twice.
+ */
+export function endOnSignals(log: FlushableLog, close: () => Promise<void>, { hasEcho = false } = {}): void {
+  let endingSince: number | undefined;
   const end = (signal: NodeJS.Signals) => {
-    if (isEnding) exit(log, "failure");
-    isEnding = true;
+    if (endingSince !== undefined) {
+      if (hasEcho && performance.now() - endingSince < ECHO_MS) return;
+      exit(log, "failure");
+    }
+    endingSince = performance.now();
     log.info("stopping", { signal });
     close().then(
       () => exit(log, "ok"),

@@ -28,6 +28,13 @@ describe("the command line", () => {
     );
   });
 
+  test("names every word for a verb in its help", () => {
+    const program = createProgram();
+    const up = program.commands.find((verb) => verb.name() === "up");
+    expect(program.helpInformation()).toMatch(/^ {2}up\|start\|serve /m);
+    expect(up?.helpInformation()).toContain("Usage: isthmus up|start|serve [options]\n");
+  });
+
   // What `stdio` writes to standard output is MCP.
   test.each(verbs.filter((verb) => verb.name() !== "stdio"))("$_name can print JSON", (verb) => {
     expect(verb.options.map(({ long }) => long)).toContain("--json");

@@ -1,28 +1,44 @@
 /** The command line: its verbs and their options. What a verb does is loaded when it is used, so that start is fast. */
-import { Command, Option } from "commander";
+
+import { Command, Help, Option } from "commander";
 import { LOG_LEVELS } from "../server/log-level.ts";
 import { VERSION } from "../server/version.ts";
+import { addAccessCommands } from "./access-commands.ts";
 import { addApprovalCommands } from "./approval-commands.ts";
 import { addAuditCommand } from "./audit-command.ts";
 import { addClientCommands } from "./client-commands.ts";
-import { configOption, jsonOption } from "./common-options.ts";
+import { configOption, envFileOption, jsonOption } from "./common-options.ts";
 import { EXIT_CODES } from "./exit-codes.ts";
+import { outputWidth, sayText } from "./output/console.ts";
+import { guidePath } from "./output/guide-path.ts";
+import { wrap } from "./output/wrap.ts";
 import { addPinCommand } from "./pin-command.ts";
+import { PROGRAM } from "./program-name.ts";
 import { addSetupCommands } from "./setup-commands.ts";
 import { addTokenCommand } from "./token-command.ts";
 import { addVaultCommand } from "./vault-command.ts";
+
+/** Verbs that serve, and other words for them. */
+const SERVING: readonly string[] = ["up", "start", "serve", "stdio"];
 
 /** `verb`: what was typed. The verbs that serve are started often and by programs: they need to know of no others. */
 export function createProgram(verb?: string): Command {
   const program = new Command("isthmus")
     .description("The narrow waist between agents and everything they can call.")
     .version(VERSION, "--version", "print the version")
-    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, "isthmus: ")) })
-    .showHelpAfterError('"isthmus help" shows the verbs, "isthmus help <verb>" their options.')
-    .addHelpText("after", `\nExit codes:\n${exitCodeLines()}`);
+    .configureOutput({ writeErr: sayText, outputError: (text) => sayText(text.replace(/^error: /, "isthmus: ")) })
+    // Every verb has options; without the word there is room for what the verb does, down to narrow terminals.
+    .configureHelp({
+      minWidthToWrap: 20,
+      subcommandTerm: (command) => withAliases(command, new Help().subcommandTerm(command).replace(" [options]", "")),
+      commandUsage: (command) => withAliases(command, new Help().commandUsage(command)),
+    })
+    .showHelpAfterError(`"${PROGRAM} help" shows the verbs, "${PROGRAM} help <verb>" their options.`)
+    .addHelpText("after", () => `\nExit codes:\n${exitCodeLines()}\n\nThe guide: ${guidePath("guide/README.md")}`);
 
   program
     .command("up")
+    .aliases(["start", "serve"])
     .description("Starts the gateway and serves MCP over HTTP until it is stopped.")
     .addOption(configOption())
     .option("--listen <host:port>", "where to listen; wins over the variable ISTHMUS_LISTEN, which wins over the file")
@@ -42,15 +58,25 @@ export function createProgram(verb?: string): Command {
     .addOption(logLevelOption())
     .action(async (options) => (await import("./stdio.ts")).stdio(options));
 
-  if (verb !== "up" && verb !== "stdio") {
+  if (!SERVING.includes(verb ?? "")) {
     addSetupCommands(program);
     addPinCommand(program);
     addApprovalCommands(program);
     addTokenCommand(program);
+    addAccessCommands(program);
     addVaultCommand(program);
     addAuditCommand(program);
     addClientCommands(program);
   }
+
+  // Whoever reads a config reads variables with it.
+  for (const command of program.commands) {
+    if (command.options.some(({ long }) => long === "--config")) command.addOption(envFileOption());
+  }
+  program.hook("preAction", async (_program, command) => {
+    const { envFile } = command.opts<{ envFile?: readonly string[] }>();
+    if (envFile) (await import("./env-files.ts")).readEnvFiles(envFile);
+  });
 
   program
     .command("demo-server", { hidden: true })
@@ -60,12 +86,25 @@ export function createProgram(verb?: string): Command {
   return program;
 }
 
+/** Help has the first of the other words for a verb only. */
+function withAliases(command: Command, help: string): string {
+  const [first, ...others] = command.aliases();
+  return first === undefined ? help : help.replace(`|${first}`, `|${[first, ...others].join("|")}`);
+}
+
 function logLevelOption(): Option {
   return new Option("--log-level <level>", "the least important lines to write").choices(LOG_LEVELS);
 }
 
+/** Of a code before its meaning. */
+const MARGIN = 7;
+
 function exitCodeLines(): string {
   return Object.values(EXIT_CODES)
-    .map(({ code, meaning }) => `  ${String(code).padStart(3)}  ${meaning}`)
+    .flatMap(({ code, meaning }) =>
+      wrap(meaning, outputWidth() - MARGIN).map(
+        (line, index) => `  ${(index === 0 ? String(code) : "").padStart(3)}  ${line}`,
+      ),
+    )
     .join("\n");
 }

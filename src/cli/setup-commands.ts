@@ -21,6 +21,27 @@ export function addSetupCommands(program: Command): void {
     .action(async (id, words, options) => (await import("./verbs/add.ts")).add(id, words, options));
 
   program
+    .command("remove")
+    .argument("<id>", "the server")
+    .description("Takes a server out of the config; the rest of the file stays as it is.")
+    .addOption(configOption())
+    .addOption(jsonOption())
+    .action(async (id, options) => (await import("./verbs/change-server.ts")).remove(id, options));
+
+  for (const [verb, isDisabled, about] of [
+    ["disable", true, "Leaves a server out (`disabled = true`); its table stays."],
+    ["enable", false, "Takes a server in again that was left out."],
+  ] as const) {
+    program
+      .command(verb)
+      .argument("<id>", "the server")
+      .description(about)
+      .addOption(configOption())
+      .addOption(jsonOption())
+      .action(async (id, options) => (await import("./verbs/change-server.ts")).setDisabled(id, isDisabled, options));
+  }
+
+  program
     .command("import")
     .argument(
       "[source]",

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { programName } from "./program-name.ts";
 import { changeText, summaryText } from "./summary.ts";
 
 const url = "http://127.0.0.1:7411/mcp";
@@ -28,10 +29,52 @@ describe("summaryText", () => {
         '"isthmus doctor" says what to do about crm.',
         "",
         "Point an MCP client at http://127.0.0.1:7411/mcp (Streamable HTTP).",
+        "Open http://127.0.0.1:7411/ in a browser to see it, and what waits for a yes.",
         "Stop with Ctrl-C.",
         "",
       ].join("\n"),
     );
+  });
+
+  test.each(["isthmus", "npm run -s isthmus --"])(
+    "says of the demo where to try next: in this folder (%s)",
+    (program) => {
+      const text = summaryText({ url, servers: [], looked: ["/a/isthmus.toml"] }, { ...options, program });
+      expect(text).toContain("Try next, in another terminal in this folder:");
+    },
+  );
+
+  test("never cuts what is wrong with a server: it may end with a name that somebody must type", () => {
+    const name = "TICKETS_ACCESS_TOKEN_OF_THE_STAGING_ENVIRONMENT_FOR_THE_SUPPORT_TEAM_2026";
+    const message = `env.TOKEN.fromEnv: the environment variable ${name} is not set`;
+    const text = summaryText({ url, servers: [{ id: "tickets", status: "invalid", tools: 0, message }] }, options);
+    expect(text).toContain(
+      [
+        "  tickets  invalid  env.TOKEN.fromEnv: the environment variable",
+        `                    ${name}`,
+        "                    is not set",
+        "",
+      ].join("\n"),
+    );
+  });
+
+  test("quotes the last of what a program wrote that does not work", () => {
+    const lastWords = ["Error: first", "  Error: no KEY"];
+    const dying = { id: "crm", status: "unreachable" as const, tools: 0, message: "exited with code 1", lastWords };
+    const change = { added: ["crm"], changed: [], removed: [], settings: [] };
+    expect(changeText([dying], change, { width: 80, grantsNothing: false })).toContain(
+      "  crm  unreachable  exited with code 1\n    it wrote: Error: no KEY\n",
+    );
+  });
+
+  test("says what to write where callers are known and nothing was granted to any of them", () => {
+    const servers = [{ id: "files", status: "ok", tools: 1 }] as const;
+    const text = summaryText({ url, servers, callers: ["tokens of this gateway"], grantsNothing: true }, options);
+    expect(text).toContain("Nobody may use anything: callers are asked who they are");
+    expect(text).toContain("  isthmus grant USER files\n");
+    expect(text).toContain('  [[access.grants]]\n  agent = "USER"\n  server = "files"\n');
+    const change = { added: [], changed: [], removed: [], settings: [] };
+    expect(changeText(servers, change, { width: 80, grantsNothing: true })).toContain("  isthmus grant USER files\n");
   });
 
   const demo = {
@@ -57,18 +100,57 @@ describe("summaryText", () => {
     expect(text).toContain("  isthmus list --url http://127.0.0.1:9000");
   });
 
+  test("points clients at an address that can be connected to", () => {
+    const text = summaryText(
+      { ...demo, url: "http://0.0.0.0:7411/mcp" },
+      { ...options, reachable: url, isFound: false },
+    );
+    expect(text).toContain("Isthmus listens on http://0.0.0.0:7411/mcp\n");
+    expect(text).toContain("Point an MCP client at http://127.0.0.1:7411/mcp ");
+    expect(text.match(/0\.0\.0\.0/g)).toHaveLength(1);
+  });
+
+  test.each([
+    [{ npm_lifecycle_event: "npx" }, "npx isthmus"],
+    [{ npm_lifecycle_event: "npx", npm_config_package: "/a/isthmus.tgz" }, "npx --package=/a/isthmus.tgz isthmus"],
+    [{ npm_lifecycle_event: "start" }, "npm run -s isthmus --"],
+  ])("says how to call a program that is not on the PATH (%j)", (env, program) => {
+    expect(programName(env)).toBe(program);
+    expect(summaryText(demo, { ...options, program })).toContain(`  alias isthmus='${program}'\n  isthmus list `);
+  });
+
+  test("is called by its name in a script of another package, whatever that script is called", () => {
+    expect(programName({ npm_lifecycle_event: "start", npm_package_name: "shop" })).toBe("isthmus");
+    expect(programName({ npm_lifecycle_event: "isthmus", npm_package_name: "isthmus" })).toBe("npm run -s isthmus --");
+  });
+
   test("says so when there are no servers", () => {
-    expect(summaryText({ url, servers: [] }, options)).toContain("  no servers are configured\n");
+    expect(summaryText({ url, servers: [] }, options)).toContain(
+      '  no servers are configured\n  "isthmus add NAME -- COMMAND" adds one\n',
+    );
   });
 });
 
 describe("changeText", () => {
+  test("names the settings that have changed, also where no server has", () => {
+    const change = { added: [], changed: [], removed: [], settings: ["pageSize", "gate.mode", "access.grants"] };
+    expect(changeText([], change, { width: 80, grantsNothing: false })).toContain(
+      "\nThe config has changed and was taken over: pageSize, gate.mode, access.grants.\n",
+    );
+  });
+
   test("says how many servers another config has changed, and shows them all", () => {
     const servers = [
       { id: "files", status: "ok", tools: 2 },
       { id: "crm", status: "unreachable", tools: 0, message: "refused" },
     ] as const;
-    expect(changeText(servers, { added: ["files", "crm"], changed: [], removed: ["demo"] }, 80)).toBe(
+    expect(
+      changeText(
+        servers,
+        { added: ["files", "crm"], changed: [], removed: ["demo"], settings: [] },
+        { width: 80, grantsNothing: false },
+      ),
+    ).toBe(
       [
         "",
         "The config has changed and was taken over: 2 new, 1 gone.",

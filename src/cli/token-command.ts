@@ -5,17 +5,20 @@ import { configOption, jsonOption } from "./common-options.ts";
 export function addTokenCommand(program: Command): void {
   program
     .command("token")
-    .addArgument(new Argument("<action>", "what to do").choices(["create", "list", "revoke"]))
-    .argument("[id]", "revoke: the token, as `list` shows it")
+    .addArgument(new Argument("<action>", "what to do").choices(["create", "list", "rotate", "revoke"]))
+    .argument("[id]", "rotate, revoke: the token, as `list` shows it")
     .description(
-      "Makes, lists and revokes the tokens with which callers show who they are. Without --url on the database of the config.",
+      "Makes, lists, replaces and revokes the tokens with which callers show who they are. Without --url at the gateway that runs with the config, and where none does on its database.",
     )
     .option("--user <name>", "create: who calls with it")
     .option("--tenant <name>", "create: whose user that is")
     .option("--group <name>", "create: a group of the user; may be given several times", collect)
     .option("--scope <name>", "create: a scope of the token; may be given several times", collect)
     .addOption(new Option("--role <role>", "create: what its bearer may do to the gateway itself").choices(ROLES))
-    .option("--expires <duration>", "create: how long it is good, such as 30d; without it until it is revoked")
+    .option(
+      "--expires <duration>",
+      "create, rotate: how long it is good, such as 30d; without it until it is revoked, or as long as the one before",
+    )
     .option("--client <name>", "create: the program that it is for")
     .option("--url <url>", "a running gateway that is to do it; the token in ISTHMUS_TOKEN must have the role admin")
     .addOption(configOption())

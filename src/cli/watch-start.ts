@@ -1,7 +1,8 @@
 /** Shows the servers of a gateway while they start, after another config as at first, and those that take longer. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ConfigChange, Gateway } from "../server/gateway-types.ts";
-import { outputWidth } from "./output/console.ts";
+import { outputWidth, printText, sayText } from "./output/console.ts";
+import { plainText } from "./output/plain.ts";
 import { StartProgress } from "./output/start-progress.ts";
 import { terminalFormat } from "./output/terminal-lines.ts";
 import type { LogSink } from "./start.ts";
@@ -21,10 +22,9 @@ export type StartWatch = LogSink & {
 
 /** `isQuiet`: nothing is shown, the log is written as it comes. */
 export function watchStart({ isQuiet }: { isQuiet: boolean }): StartWatch {
-  const { stdout, stderr } = process;
-  const write = (text: string) => void stderr.write(text);
-  if (isQuiet) return { write, settled: (gateway) => gateway.settled(), started() {}, async changed() {} };
-  return stderr.isTTY ? watchOnTerminal(stderr) : { ...watchElsewhere((text) => stdout.write(text)), write };
+  const { stderr } = process;
+  if (isQuiet) return { write: sayText, settled: (gateway) => gateway.settled(), started() {}, async changed() {} };
+  return stderr.isTTY ? watchOnTerminal(stderr) : { ...watchElsewhere(printText), write: sayText };
 }
 
 /** Lines that change in place, and after a change of the config the table once more. */
@@ -32,7 +32,7 @@ function watchOnTerminal(terminal: NodeJS.WriteStream): StartWatch {
   let began = Date.now();
   let changes = 0;
   // The first summary shows a call of its own.
-  let shown: readonly string[] = ["provider state", "call finished"];
+  let shown: readonly string[] = ["provider state", "call waits for a yes", "call finished"];
   let hasStarted = false;
   const progress = new StartProgress({
     write: (text) => terminal.write(text),
@@ -51,7 +51,7 @@ function watchOnTerminal(terminal: NodeJS.WriteStream): StartWatch {
     }
   }
   return {
-    write: (text) => progress.write(text),
+    write: (text) => progress.write(plainText(text)),
     format: terminalFormat((message) => shown.includes(message)),
     settled: (gateway) => follow(gateway, gateway.settled()),
     started() {
@@ -71,7 +71,8 @@ function watchOnTerminal(terminal: NodeJS.WriteStream): StartWatch {
       // Another one has come meanwhile, and shows everything.
       if (number !== changes) return;
       shown = [];
-      terminal.write(changeText(gateway.servers(), change, outputWidth()));
+      const shape = { width: outputWidth(), grantsNothing: gateway.grantsNothing() };
+      sayText(changeText(gateway.servers(), change, shape));
     },
   };
 }

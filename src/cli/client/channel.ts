@@ -2,7 +2,7 @@ import type { JsonObject } from "../json.ts";
 
 /** A way to an MCP server: messages go out, and whatever comes back is heard. */
 export interface Channel {
-  /** Resolves when the message was taken. Rejects with NoAnswer when nobody is there. */
+  /** Resolves when the message was taken. Rejects with NoAnswer when nobody is there, with Ending when it does not let us. */
   send(message: JsonObject): Promise<void>;
   /** The revision that was agreed on, for transports that must repeat it. */
   agree(version: string): void;

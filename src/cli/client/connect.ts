@@ -1,26 +1,49 @@
 /** Finds the gateway that a verb speaks to: the one that runs, else one in this process for as long as the verb takes. */
+
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Config, ConfigFlags } from "../../server/config/index.ts";
+import type { GatewayPlace } from "../../server/config/index.ts";
 import { createGateway } from "../../server/gateway.ts";
-import type { Gateway } from "../../server/gateway-types.ts";
+import type { Gateway, ServerSummary } from "../../server/gateway-types.ts";
 import { createLog } from "../../server/log.ts";
 import { Ending } from "../ending.ts";
-import { objectOf } from "../json.ts";
-import { say } from "../output/console.ts";
-import { readOwnConfig } from "../own-config.ts";
+import { listOf, objectOf, objectsIn, textOf } from "../json.ts";
+import { aboutGateway, otherConfigLine } from "../operator/other-config.ts";
+import { say, sayText } from "../output/console.ts";
+import { readGatewayPlace, readOwnConfig, sayProblems } from "../own-config.ts";
+import { PROGRAM } from "../program-name.ts";
 import { NoAnswer } from "./channel.ts";
-import { configuredUrl, parseGatewayUrl } from "./gateway-url.ts";
+import { type ConnectFlags, configuredUrl, parseGatewayUrl } from "./gateway-url.ts";
 import { HttpChannel } from "./http-channel.ts";
+import { httpGet, jsonOf } from "./http-get.ts";
 import { type ClientOptions, McpClient } from "./mcp-client.ts";
 import { MemoryChannel } from "./memory-channel.ts";
 
-export type ConnectFlags = { readonly url?: string; readonly config?: string };
-
 export type Connection = {
   readonly client: McpClient;
-  /** What the config says, when the gateway was found by it. */
-  readonly config: Config | undefined;
+  /** What the config says about it, when the gateway was found by it. */
+  readonly place: GatewayPlace | undefined;
+  /** How its servers are, as far as we may know: only operators may. */
+  servers(): Promise<readonly ServerState[]>;
+  about(): Promise<GatewayFacts>;
+  /** That it runs with another config than that by which it was found, in one line, where it says so. */
+  otherConfig?(): Promise<string | undefined>;
   close(): Promise<void>;
+};
+
+export type GatewayFacts = {
+  /** Whom grants name; unset: it does not say. */
+  readonly user?: string | undefined;
+  /** What we may do to the gateway itself; unset: nothing, or it does not say. */
+  readonly role?: string | undefined;
+  /** Callers are asked who they are. */
+  readonly knowsCallers?: boolean;
+  /** Callers are known, and none of them may use anything. */
+  readonly grantsNothing: boolean;
+};
+
+export type ServerState = Pick<ServerSummary, "id" | "lastWords"> & {
+  readonly status?: string | undefined;
+  readonly message?: string | undefined;
 };
 
 type Talk = Omit<ClientOptions, "connect">;
@@ -33,36 +56,47 @@ const POLL_MS = 50;
 /** Throws Ending when there is nobody to talk to. */
 export async function connect(flags: ConnectFlags, talk: Talk = {}): Promise<Connection> {
   if (flags.url !== undefined) return connectTo(parseGatewayUrl(flags.url), talk);
-  const configFlags: ConfigFlags = { ...(flags.config !== undefined && { config: flags.config }), logLevel: "error" };
-  const { config, env, files } = readOwnConfig(configFlags);
-  const url = configuredUrl(config);
+  const place = readGatewayPlace(flags);
+  const url = configuredUrl(place);
   const running = url && (await openRunning(url, talk, OPEN_MS));
-  if (running) return { ...running, config };
+  if (url && running) {
+    sayProblems(place, url);
+    return { ...running, place, otherConfig: async () => otherConfigLine(url, await aboutGateway(url), place) };
+  }
+  const { config, env, files } = readOwnConfig({
+    ...(flags.config !== undefined && { config: flags.config }),
+    logLevel: "error",
+  });
   say(describeOwn(url, files.length === 0));
-  const log = createLog({ level: "error", format: "pretty", write: (text) => process.stderr.write(text) });
-  return openOwn(createGateway(config, { log, env }), config, talk);
+  const log = createLog({ level: "error", format: "pretty", write: sayText });
+  // A verb brings no signatures: what would wait for one is refused at once.
+  const own = { ...config, gate: { ...config.gate, anchors: [] } };
+  return openOwn(createGateway(own, { log, env, calledAs: { program: PROGRAM, isFound: true } }), talk);
 }
 
 async function connectTo(url: URL, talk: Talk): Promise<Connection> {
   const running = await openRunning(url, talk, OPEN_MS);
-  if (running) return { ...running, config: undefined };
-  throw new Ending("unreachable", [`--url: nothing listens at ${url.href}; start the gateway there with "isthmus up"`]);
+  if (running) return { ...running, place: undefined };
+  throw new Ending("unreachable", [
+    `--url: nothing listens at ${url.href}; start the gateway there with "${PROGRAM} up"`,
+  ]);
 }
 
-/** Undefined when nothing listens there. Throws Ending when something else does. */
+/** Undefined when nothing listens there. Throws Ending when something else does, or when it does not let us. */
 export async function openRunning(
   url: URL,
   talk: Talk,
   timeoutMs: number,
-): Promise<Pick<Connection, "client" | "close"> | undefined> {
+): Promise<Omit<Connection, "place"> | undefined> {
   const life = new AbortController();
   const client = new McpClient({ ...talk, connect: (hear) => new HttpChannel({ url, hear, signal: life.signal }) });
   const timer = setTimeout(() => life.abort(), timeoutMs);
   try {
     await client.open();
-    return { client, close: () => client.close().finally(() => life.abort()) };
+    const close = () => client.close().finally(() => life.abort());
+    return { client, servers: () => askServers(url), about: () => askAbout(url), close };
   } catch (error) {
-    if (!(error instanceof Error)) throw error;
+    if (!(error instanceof Error) || error instanceof Ending) throw error;
     if (error instanceof NoAnswer && error.isNobody) return undefined;
     throw new Ending("unreachable", [
       `${url.href} answers, but not as an MCP server (${error.message}); is it another program? Say where with --url`,
@@ -72,17 +106,51 @@ export async function openRunning(
   }
 }
 
+/** What only operators are told is nothing to complain about. */
+async function askServers(url: URL): Promise<readonly ServerState[]> {
+  const answer = await httpGet(new URL("/api/servers", url), OPEN_MS).catch(() => undefined);
+  if (answer?.status !== 200) return [];
+  return objectsIn(objectOf(jsonOf(answer)).servers).map(({ id, status, message, lastWords }) => ({
+    id: textOf(id) ?? "",
+    status: textOf(status),
+    message: textOf(message),
+    lastWords: listOf(lastWords).flatMap((line) => textOf(line) ?? []),
+  }));
+}
+
+/** Servers that work and of whose lists a part is left out, with what is to be done about it. */
+export function cutLists(servers: readonly ServerState[]): [id: string, message: string][] {
+  return servers.flatMap(({ id, status, message }) => (status === "ok" && message ? [[id, message]] : []));
+}
+
+async function askAbout(url: URL): Promise<GatewayFacts> {
+  const answer = await httpGet(new URL("/api/about", url), OPEN_MS).catch(() => undefined);
+  const { user, role, grantsNothing, knowsCallers } = objectOf(answer && jsonOf(answer));
+  return {
+    user: textOf(user),
+    role: textOf(role),
+    knowsCallers: knowsCallers === true,
+    grantsNothing: grantsNothing === true,
+  };
+}
+
 function describeOwn(url: URL | undefined, isDemo: boolean): string {
   const nobody = url ? `nothing listens on ${url.host}` : "the config names no port";
   const what = isDemo ? "the built-in demo runs" : "the config's servers run";
-  return `${nobody}, so ${what} in this process for now; start "isthmus up" to keep it going`;
+  return `${nobody}, so ${what} in this process for now; start "${PROGRAM} up" to keep it going`;
 }
 
-async function openOwn(gateway: Gateway, config: Config, talk: Talk): Promise<Connection> {
+async function openOwn(gateway: Gateway, talk: Talk): Promise<Connection> {
   const client = new McpClient({ ...talk, connect: (hear) => new MemoryChannel(gateway, hear) });
   await client.open();
   await started(gateway);
-  return { client, config, close: () => client.close() };
+  return {
+    client,
+    place: gateway.config,
+    servers: async () => gateway.servers(),
+    about: async () => ({ grantsNothing: gateway.grantsNothing() }),
+    close: () => client.close(),
+  };
 }
 
 /** Resolves when no server is starting any more, at the latest after 30 s: nobody waits for a list twice. */

@@ -1,10 +1,20 @@
 /** The tool that a call means, on a connection that may call it. */
+
 import { nearest } from "../../server/config/nearest.ts";
 import { Ending } from "../ending.ts";
-import type { Connection } from "./connect.ts";
-import { type Listing, listOffers, type Offered } from "./offers.ts";
+import { PROGRAM } from "../program-name.ts";
+import { type Connection, cutLists, type ServerState } from "./connect.ts";
+import { type Listing, listOffers, type Offered, otherConfigOf } from "./offers.ts";
 
 export type FoundTool = { readonly connection: Connection; readonly tool: Offered; readonly canAsk: boolean };
+
+/** What there is instead. */
+type Missed = {
+  readonly listing: Listing;
+  readonly servers: readonly ServerState[];
+  /** Where the config here has a server of the tool's name, and the gateway another config. */
+  readonly other: string | undefined;
+};
 
 export type FindOptions = {
   /** Opens a connection whose client can be asked questions, or one that shares its upstream sessions with others. */
@@ -25,20 +35,18 @@ export async function findTool(name: string, { open, hasTerminal, questions }: F
   const mayAsk = hasTerminal && questions === undefined && suggest(name, first.listing) === "";
   const second = mayAsk ? await look(name, open, true) : first;
   if ("tool" in second) return second;
-  throw describeMissing(name, second.listing);
+  throw describeMissing(name, second);
 }
 
-async function look(
-  name: string,
-  open: FindOptions["open"],
-  canAsk: boolean,
-): Promise<FoundTool | { readonly listing: Listing }> {
+async function look(name: string, open: FindOptions["open"], canAsk: boolean): Promise<FoundTool | Missed> {
   const connection = await open(canAsk);
   let tool: Offered | undefined;
   try {
     const listing = await listOffers(connection, ["tool"]);
     tool = listing.offers.find((offer) => offer.name === name);
-    return tool ? { connection, tool, canAsk } : { listing };
+    return tool
+      ? { connection, tool, canAsk }
+      : { listing, servers: await connection.servers(), other: await otherConfigOf(connection, name) };
   } finally {
     if (!tool) await connection.close();
   }
@@ -52,11 +60,22 @@ function suggest(name: string, { offers }: Listing): string {
   return (meant === undefined ? ends : [meant]).map((one) => `"${one}"`).join(" or ");
 }
 
-function describeMissing(name: string, listing: Listing): Ending {
+function describeMissing(name: string, { listing, servers, other }: Missed): Ending {
+  const disabled = servers.find(
+    ({ id, status }) => status === "disabled" && /^(?:\.|__)/.test(name.slice(id.length)) && name.startsWith(id),
+  );
+  if (disabled) {
+    const cure = `"${PROGRAM} enable ${disabled.id}" takes it in again`;
+    return new Ending("callFailed", [
+      `no tool is called ${JSON.stringify(name)}: the server ${disabled.id} is disabled; ${cure}`,
+    ]);
+  }
   const hint = suggest(name, listing);
   const broken = listing.troubles.map(([id, status]) => `${id} is ${status}`).join(", ");
   return new Ending("callFailed", [
-    `no tool is called ${JSON.stringify(name)}; ${hint ? `did you mean ${hint}?` : '"isthmus list" shows all of them'}`,
-    ...(broken ? [`some servers are missing: ${broken}; "isthmus doctor" says why`] : []),
+    `no tool is called ${JSON.stringify(name)}; ${hint ? `did you mean ${hint}?` : `"${PROGRAM} list" shows all of them`}`,
+    ...(other ? [other] : []),
+    ...(broken ? [`some servers are missing: ${broken}; "${PROGRAM} doctor" says why`] : []),
+    ...cutLists(servers).map(([id, message]) => `not all of ${id} is offered: ${message}`),
   ]);
 }

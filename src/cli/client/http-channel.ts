@@ -8,6 +8,7 @@ import { createSseDecoder } from "../../wire/sse/index.ts";
 import { isObject, type JsonObject, objectOf, parseJson, textOf } from "../json.ts";
 import { authorizationHeader } from "./authorization.ts";
 import { type Channel, type Hear, NoAnswer } from "./channel.ts";
+import { reasonIn, refusalOf } from "./refusal.ts";
 
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
@@ -73,22 +74,21 @@ export class HttpChannel implements Channel {
     };
     const isStream = response.headers["content-type"]?.startsWith("text/event-stream") ?? false;
     if (isStream) await readStream(response, hear);
-    else readBody(response.statusCode ?? 0, await readText(response), hear);
+    else this.#readBody(response.statusCode ?? 0, await readText(response), hear);
     if (!isAnswered) throw new NoAnswer("the connection ended without an answer", false);
   }
-}
 
-function readBody(status: number, text: string, hear: (message: unknown) => void): void {
-  if (status === 401) throw new NoAnswer("it asks who you are; put a token into ISTHMUS_TOKEN", false);
-  let body: unknown;
-  try {
-    body = parseJson(text);
-  } catch {
-    throw new NoAnswer(`HTTP ${status} without a message of MCP`, false);
+  #readBody(status: number, text: string, hear: (message: unknown) => void): void {
+    let body: unknown;
+    try {
+      body = parseJson(text);
+    } catch {}
+    if (status !== 200 && objectOf(body).id == null) {
+      throw refusalOf(this.#options.url, { status, text }) ?? new NoAnswer(reasonIn(text) ?? `HTTP ${status}`, false);
+    }
+    if (body === undefined) throw new NoAnswer(`HTTP ${status} without a message of MCP`, false);
+    hear(body);
   }
-  const refusal = textOf(objectOf(objectOf(body).error).message);
-  if (status !== 200 && objectOf(body).id == null) throw new NoAnswer(refusal ?? `HTTP ${status}`, false);
-  hear(body);
 }
 
 async function readText(response: IncomingMessage): Promise<string> {

@@ -1,6 +1,6 @@
 /** A gateway in this process, spoken to as `isthmus stdio` is: one message per line, through memory instead of pipes. */
-import { createInterface } from "node:readline";
 import { PassThrough } from "node:stream";
+import { linesOf } from "../../contract/index.ts";
 import type { Gateway } from "../../server/gateway-types.ts";
 import { isObject, type JsonObject, parseJson } from "../json.ts";
 import type { Channel, Hear } from "./channel.ts";
@@ -13,11 +13,15 @@ export class MemoryChannel implements Channel {
   constructor(gateway: Gateway, hear: Hear) {
     this.#gateway = gateway;
     const output = new PassThrough();
-    createInterface({ input: output }).on("line", (line) => {
+    void this.#listen(output, hear);
+    void gateway.serveStdio({ input: this.#input, output, catalog: "" });
+  }
+
+  async #listen(output: PassThrough, hear: Hear): Promise<void> {
+    for await (const line of linesOf(output)) {
       const message = parseJson(line);
       if (isObject(message)) hear(message);
-    });
-    void gateway.serveStdio({ input: this.#input, output, catalog: "" });
+    }
   }
 
   agree(): void {}

@@ -1,5 +1,5 @@
 /** What a gateway offers, as verbs show it. */
-import type { Config } from "../../server/config/index.ts";
+import type { GatewayPlace } from "../../server/config/index.ts";
 import { type JsonObject, textOf } from "../json.ts";
 import type { Connection } from "./connect.ts";
 import { troublesIn } from "./connect.ts";
@@ -30,7 +30,10 @@ export type Listing = { readonly offers: readonly Offered[]; readonly troubles: 
 
 const METHOD_NOT_FOUND = -32601;
 
-export async function listOffers({ client, config }: Connection, kinds: readonly OfferKind[]): Promise<Listing> {
+export async function listOffers(
+  { client, place }: Pick<Connection, "client" | "place">,
+  kinds: readonly OfferKind[],
+): Promise<Listing> {
   const offers: Offered[] = [];
   const troubles = new Map<string, Listing["troubles"][number]>();
   for (const kind of kinds) {
@@ -41,21 +44,27 @@ export async function listOffers({ client, config }: Connection, kinds: readonly
       throw error;
     });
     for (const trouble of troublesIn(meta)) troubles.set(trouble[0], trouble);
-    offers.push(...entries.map((entry) => describe(kind, textOf(entry[key]) ?? "", entry, config)));
+    offers.push(...entries.map((entry) => describe(kind, textOf(entry[key]) ?? "", entry, place)));
   }
   return { offers, troubles: [...troubles.values()] };
 }
 
-function describe(kind: OfferKind, name: string, entry: JsonObject, config: Config | undefined): Offered {
-  const server = kind === "tool" || kind === "prompt" ? serverOf(name, config) : undefined;
+function describe(kind: OfferKind, name: string, entry: JsonObject, place: GatewayPlace | undefined): Offered {
+  const server = kind === "tool" || kind === "prompt" ? serverOf(name, place) : undefined;
   return { kind, name, server, title: textOf(entry.title), description: textOf(entry.description), entry };
 }
 
+/** Why a name is missing that belongs to a server of the config here: the gateway may have another config. */
+export async function otherConfigOf(connection: Connection, name: string): Promise<string | undefined> {
+  const { place } = connection;
+  return place && serverOf(name, place) !== undefined ? await connection.otherConfig?.() : undefined;
+}
+
 /** Which server a name belongs to. Without a config it is what stands before the first dot. */
-export function serverOf(name: string, config: Pick<Config, "gateway" | "servers"> | undefined): string | undefined {
-  if (!config) return name.includes(".") ? name.slice(0, name.indexOf(".")) : undefined;
-  const separator = config.gateway.naming === "dotted" ? "." : "__";
-  const fitting = config.servers.filter(({ segment }) => segment !== "" && name.startsWith(segment + separator));
+export function serverOf(name: string, place: GatewayPlace | undefined): string | undefined {
+  if (!place) return name.includes(".") ? name.slice(0, name.indexOf(".")) : undefined;
+  const separator = place.gateway.naming === "dotted" ? "." : "__";
+  const fitting = place.servers.filter(({ segment }) => segment !== "" && name.startsWith(segment + separator));
   const longest = fitting.toSorted((a, b) => b.segment.length - a.segment.length)[0];
-  return (longest ?? config.servers.find(({ segment }) => segment === ""))?.id;
+  return (longest ?? place.servers.find(({ segment }) => segment === ""))?.id;
 }

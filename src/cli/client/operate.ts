@@ -1,19 +1,23 @@
 /**
- * Does operations: at the gateway that was named; else on the stores of the config, as the local user; and at the gateway that
- * runs with that config where it alone may use them.
+ * Does operations: at the gateway that was named, else at the one that runs with the config; and where none does on the stores of
+ * the config, as the local user. What runs may hold something else than the stores: it began before its config, or keeps nothing.
  */
 import { GatewayError } from "../../contract/index.ts";
+import type { GatewayPlace, ObtainedConfig } from "../../server/config/index.ts";
 import { createGateway } from "../../server/gateway.ts";
 import { createLog } from "../../server/log.ts";
 import { type GatewayState, openState, StateFault } from "../../server/state/index.ts";
 import { Ending } from "../ending.ts";
-import { objectOf, textOf } from "../json.ts";
-import { readOwnConfig } from "../own-config.ts";
+import type { JsonObject } from "../json.ts";
+import { aboutGateway, sayOtherConfig } from "../operator/other-config.ts";
+import { isOwnGateway, lookAsOperator, sendAsOperator } from "../operator/send-as-operator.ts";
+import { say, sayText } from "../output/console.ts";
+import { readGatewayPlace, readOwnConfig, sayProblems } from "../own-config.ts";
 import { NoAnswer } from "./channel.ts";
-import type { ConnectFlags } from "./connect.ts";
-import { configuredUrl, parseGatewayUrl } from "./gateway-url.ts";
+import { type ConnectFlags, configuredUrl, gatewayUrl, parseGatewayUrl } from "./gateway-url.ts";
 import { jsonOf } from "./http-get.ts";
 import { httpSend } from "./http-send.ts";
+import { problemsIn, reasonIn, refusalOf } from "./refusal.ts";
 
 export type OperationOrder = {
   readonly id: string;
@@ -24,6 +28,10 @@ export type OperationOrder = {
   readonly input: { readonly body?: unknown } & Readonly<Record<string, unknown>>;
   /** How long a gateway may take for it; by default a few seconds. */
   readonly timeoutMs?: number;
+  /** What to say where the gateway has no such operation, or nothing of this name. */
+  readonly missing?: readonly string[];
+  /** It is about what callers may do at once: where no gateway has heard of it, that is said. */
+  readonly countsAtOnce?: boolean;
 };
 
 /** For operations that come one after the other: what they need is opened once. */
@@ -43,11 +51,59 @@ export async function operate(order: OperationOrder, flags: ConnectFlags): Promi
   }
 }
 
+/** Does one at a gateway that runs: what it is about lives only there. Throws Ending. */
+export async function operateRunning(order: Omit<OperationOrder, "id">, flags: ConnectFlags): Promise<unknown> {
+  if (order.method !== "GET") await sayWhere(flags);
+  return await operateAt(gatewayUrl(flags), { ...order, id: "" });
+}
+
+/** Of a gateway that was named nothing is expected. */
+function placeOf({ url, config }: ConnectFlags): Pick<GatewayPlace, "files"> {
+  return url === undefined ? readGatewayPlace(config === undefined ? {} : { config }) : {};
+}
+
+/** Says which config the gateway has that a verb is about to change something at, where it is another one. */
+export async function sayWhere(flags: ConnectFlags): Promise<void> {
+  const url = gatewayUrl(flags);
+  sayOtherConfig(url, await aboutGateway(url), placeOf(flags));
+}
+
 /** Throws Ending. */
 export async function openOperator({ url, config: file }: ConnectFlags): Promise<Operator> {
-  if (url !== undefined) return operatorAt(parseGatewayUrl(url));
-  const { config, env } = readOwnConfig(file === undefined ? {} : { config: file });
-  const log = createLog({ level: "error", format: "pretty", write: (text) => process.stderr.write(text) });
+  if (url !== undefined) return operatorAt(parseGatewayUrl(url), {});
+  const flags = file === undefined ? {} : { config: file };
+  const place = readGatewayPlace(flags);
+  const own = configuredUrl(place);
+  const goOn = (found: URL) => {
+    sayProblems(place, found);
+    return operatorAt(found, place);
+  };
+  if (own && (await isOwnGateway(own))) return goOn(own);
+  try {
+    return await operatorOn(readOwnConfig(flags));
+  } catch (error) {
+    if (!(error instanceof Ending) || error.exit !== "config") throw error;
+    // Whoever started the gateway could read its config; that its secrets are not known in this shell is nothing to it.
+    if (own && (await isGateway(own))) return goOn(own);
+    throw error;
+  }
+}
+
+const PROBE_MS = 2_000;
+
+/** Whether a gateway answers there, whoever asks. */
+export async function isGateway(url: URL): Promise<boolean> {
+  try {
+    const order = { method: "GET", url: new URL("/healthz", url), timeoutMs: PROBE_MS, isAnonymous: true };
+    return (await httpSend(order)).status === 200;
+  } catch (error) {
+    if (error instanceof NoAnswer) return false;
+    throw error;
+  }
+}
+
+async function operatorOn({ config, env }: ObtainedConfig): Promise<Operator> {
+  const log = createLog({ level: "error", format: "pretty", write: sayText });
   let state: GatewayState | undefined;
   try {
     state = await openState(config.state, log);
@@ -55,17 +111,20 @@ export async function openOperator({ url, config: file }: ConnectFlags): Promise
     if (!(error instanceof StateFault)) throw error;
     const running = configuredUrl(config);
     if (!running) throw new Ending("store", [error.message]);
-    return operatorAt(running, error.message);
+    return operatorAt(running, {}, error.message);
   }
   if (!state)
     throw new Ending("usage", ["the config names no database, so nothing can be kept; name a gateway with --url"]);
   const gateway = createGateway(config, { log, env, state });
   return {
-    async operate({ id, input }) {
+    async operate({ id, input, missing, countsAtOnce }) {
       try {
-        return await gateway.operate(id, input);
+        const answer = await gateway.operate(id, input);
+        if (countsAtOnce) say(onlyWritten(configuredUrl(config)));
+        return answer;
       } catch (error) {
         if (!GatewayError.is(error)) throw error;
+        if (missing && error.code === "NO_SUCH_TARGET") throw new Ending("failure", missing);
         throw new Ending(error.code === "STATE_UNAVAILABLE" ? "store" : "failure", [error.message]);
       }
     },
@@ -73,16 +132,38 @@ export async function openOperator({ url, config: file }: ConnectFlags): Promise
   };
 }
 
-/** `why`: why nobody but that gateway can do it. */
-function operatorAt(gateway: URL, why?: string): Operator {
-  return { operate: (order) => operateAt(gateway, order, why), close: () => Promise.resolve() };
+function onlyWritten(url: URL | undefined): string {
+  const where = url ? ` at ${url.origin}` : "";
+  return `no gateway of yours answers${where}: this was written to the database of the config, for whichever uses it`;
+}
+
+/** `place`: by which it was found. `why`: why nobody but that gateway can do it. */
+function operatorAt(gateway: URL, place: Pick<GatewayPlace, "files">, why?: string): Operator {
+  return {
+    async operate(order) {
+      if (order.method === "GET") return await operateAt(gateway, order, why);
+      const about = await aboutGateway(gateway);
+      sayOtherConfig(gateway, about, place);
+      const answer = await operateAt(gateway, order, why);
+      sayHowLong(about);
+      return answer;
+    },
+    close: () => Promise.resolve(),
+  };
+}
+
+/** What was changed in a gateway that began before its config is gone with it, which nobody expects of a denial. */
+function sayHowLong({ kept }: JsonObject): void {
+  if (kept === "restart") say("the gateway keeps nothing yet: this ends with it. Restart it, and do it again");
 }
 
 async function operateAt(gateway: URL, order: OperationOrder, why?: string): Promise<unknown> {
-  const { method, path, input, timeoutMs } = order;
+  const { method, path, input, timeoutMs, missing } = order;
   const url = new URL(path, gateway);
   const body = input.body !== undefined && { body: input.body };
-  const answer = await httpSend({ method, url, ...body, ...(timeoutMs !== undefined && { timeoutMs }) }).catch(
+  // To be on this machine is enough to look, and not to change anything.
+  const send = method === "GET" ? lookAsOperator : sendAsOperator;
+  const answer = await send({ method, url, ...body, ...(timeoutMs !== undefined && { timeoutMs }) }).catch(
     (error: unknown) => {
       if (!(error instanceof NoAnswer)) throw error;
       throw new Ending(why === undefined ? "unreachable" : "store", [
@@ -91,11 +172,16 @@ async function operateAt(gateway: URL, order: OperationOrder, why?: string): Pro
     },
   );
   if (answer.status >= 200 && answer.status < 300) return answer.text === "" ? undefined : jsonOf(answer);
-  if (answer.status === 401) {
-    throw new Ending("unreachable", [
-      `${url.origin} asks who you are; put a token with the role admin into ISTHMUS_TOKEN`,
-    ]);
-  }
-  const { detail, title } = objectOf(jsonOf(answer));
-  throw new Ending("failure", [textOf(detail) ?? textOf(title) ?? `${url.href} answered HTTP ${answer.status}`]);
+  if (missing && answer.status === 404) throw new Ending("failure", missing);
+  const refusal = refusalOf(url, answer);
+  if (refusal) throw answer.status === 401 && why !== undefined ? unknownHere(refusal) : refusal;
+  const problems = problemsIn(answer.text);
+  if (problems.length > 0) throw new Ending("failure", problems);
+  throw new Ending("failure", [reasonIn(answer.text) ?? `${url.href} answered HTTP ${answer.status}`]);
+}
+
+/** Its stores are here, and only it may use them while it runs; but it does not know whoever is here. */
+function unknownHere({ exit, lines: [first = "", ...more] }: Ending): Ending {
+  const way = "without one: stop that gateway, do this again, which is then done in its database, and start it";
+  return new Ending(exit, [first, ...more, way]);
 }

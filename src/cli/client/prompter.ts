@@ -1,5 +1,6 @@
-/** Lines that a person types, one for each prompt. What was typed or pasted ahead is kept for the next one. */
+/** Lines that a person types, one for each prompt; what is asked steers no terminal. What was typed or pasted ahead is kept for the next one. */
 import { createInterface, type Interface } from "node:readline";
+import { plainBlanks, plainText } from "../output/plain.ts";
 
 export type Terminal = { readonly input: NodeJS.ReadableStream; readonly output: NodeJS.WritableStream };
 
@@ -27,13 +28,13 @@ export class Prompter {
     this.#lines.on("SIGINT", () => process.kill(process.pid, "SIGINT"));
   }
 
-  tell(line: string): void {
-    this.#output.write(`${line}\n`);
+  tell(text: string): void {
+    this.#output.write(`${plainText(text)}\n`);
   }
 
   /** Undefined when nothing more will be typed. */
   ask(prompt: string): Promise<string | undefined> {
-    this.#lines.setPrompt(prompt);
+    this.#lines.setPrompt(plainBlanks(prompt));
     if (this.#isClosed) this.tell(prompt);
     else this.#lines.prompt();
     const typed = this.#typed.shift();

@@ -41,6 +41,16 @@ describe("TerminalQuestions", () => {
     expect(shown()).toContain('  colour (red/blue, optional, default "blue") > ');
   });
 
+  test("lets no text of the server steer the terminal, also where an answer does not fit", async () => {
+    const evil = "\u001b]0;x\u0007\u009b2J\u202e\r\u2028";
+    const colour = { type: "string", enum: [`red${evil}`], title: evil, description: evil };
+    const requestedSchema = { type: "object", properties: { [`colour${evil}`]: colour } };
+    const { questions, shown } = rig("green\n!\n");
+    await questions.answer("elicitation/create", { message: evil, requestedSchema });
+    expect(shown()).toContain("expected red");
+    expect(shown()).not.toMatch(/[^\P{C}\n]|[\u2028\u2029]/u);
+  });
+
   test("declines at the sign for it, and when the input ends", async () => {
     expect(await rig("Ada\n!\n").questions.answer("elicitation/create", form)).toEqual({ action: "decline" });
     expect(await rig("Ada\n").questions.answer("elicitation/create", form)).toEqual({ action: "decline" });

@@ -1,7 +1,7 @@
 /** Questions of a server in the middle of a call: asked on the terminal, declined where there is none. */
 import { ArgumentFault, readArguments } from "../arguments/typed-arguments.ts";
 import { type JsonObject, listOf, objectOf, textOf } from "../json.ts";
-import { plainLine, plainText } from "../output/plain.ts";
+import { plainLine } from "../output/plain.ts";
 import { Prompter, type Terminal } from "./prompter.ts";
 
 export const QUESTION_CAPABILITIES: JsonObject = { elicitation: { form: {}, url: {} } };
@@ -38,7 +38,7 @@ export class TerminalQuestions {
 async function ask(params: JsonObject, terminal: Terminal): Promise<JsonObject> {
   const prompter = new Prompter(terminal);
   try {
-    prompter.tell(`\n${plainText(textOf(params.message) ?? "The server asks:")}`);
+    prompter.tell(`\n${textOf(params.message) ?? "The server asks:"}`);
     return params.mode === "url" ? await askForVisit(params, prompter) : await askForForm(params, prompter);
   } finally {
     prompter.close();
@@ -76,7 +76,7 @@ async function askForField(key: string, schema: JsonObject, prompter: Prompter):
       return readArguments([`${key}=${answer}`], { properties: { [key]: property } });
     } catch (error) {
       if (!(error instanceof ArgumentFault)) throw error;
-      prompter.tell(`  ${error.message}`);
+      prompter.tell(`  ${plainLine(error.message)}`);
     }
   }
 }

@@ -1,5 +1,5 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign, verify } from "node:crypto";
-import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, lstatSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -47,6 +47,21 @@ describe("an operator's key", () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(readFileSync(join(folder, "deep", "operator.pub"), "utf8")).toBe(`${publicLine(key)}\n`);
     expect(publicLine(makeOperatorKey(file).key)).toBe(publicLine(key));
+  });
+
+  test.each(["operator.pub", "operator.key"])("is written to nothing that a link in place of %s leads to", (name) => {
+    const theirs = join(folder, "theirs");
+    writeFileSync(theirs, "theirs", { mode: 0o600 });
+    symlinkSync(theirs, join(folder, name));
+    const make = () => makeOperatorKey(join(folder, "operator.key"));
+    if (name === "operator.key") expect(make).toThrow(/expected a private Ed25519 key/);
+    else {
+      const { key } = make();
+      expect(readFileSync(join(folder, name), "utf8")).toBe(`${publicLine(key)}\n`);
+      expect(lstatSync(join(folder, name)).mode).toBe(0o100644);
+    }
+    expect(readFileSync(theirs, "utf8")).toBe("theirs");
+    expect(statSync(theirs).mode).toBe(0o100600);
   });
 
   test("of OpenSSH signs what its public line verifies", () => {

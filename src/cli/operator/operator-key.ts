@@ -1,10 +1,13 @@
 /** The key by which a person says yes to calls: their own file, which no gateway reads. */
+
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from "node:crypto";
-import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { homedir, userInfo } from "node:os";
 import { dirname, join, resolve } from "node:path";
+import { makePrivateFile, makePrivateFolder, replaceFile } from "../../contract/index.ts";
 import { sshStrings } from "../../server/proof-format.ts";
 import { Ending } from "../ending.ts";
+import { PROGRAM } from "../program-name.ts";
 
 export type OperatorKey = { readonly file: string; readonly key: KeyObject };
 
@@ -17,8 +20,8 @@ export function defaultKeyFile(): string {
 export function makeOperatorKey(file: string): OperatorKey {
   const { privateKey } = generateKeyPairSync("ed25519");
   try {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    writeFileSync(file, privateKey.export({ format: "pem", type: "pkcs8" }), { mode: 0o600, flag: "wx" });
+    makePrivateFolder(dirname(file));
+    makePrivateFile(file, privateKey.export({ format: "pem", type: "pkcs8" }));
     writePublic(file, privateKey);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
@@ -30,9 +33,7 @@ export function makeOperatorKey(file: string): OperatorKey {
 
 /** For gateways that are told to look at a file. */
 function writePublic(file: string, key: KeyObject): void {
-  const shown = `${file.replace(/\.key$/, "")}.pub`;
-  writeFileSync(shown, `${publicLine(key)}\n`);
-  chmodSync(shown, 0o644);
+  replaceFile(`${file.replace(/\.key$/, "")}.pub`, `${publicLine(key)}\n`, { mode: 0o644 });
 }
 
 /** Ours, or an Ed25519 key of OpenSSH without a passphrase. Throws Ending. */
@@ -42,7 +43,7 @@ export function readOperatorKey(named: string): OperatorKey {
   try {
     text = readFileSync(file, "utf8");
   } catch (error) {
-    const hint = file === defaultKeyFile() ? '; "isthmus operator init" makes one' : "";
+    const hint = file === defaultKeyFile() ? `; "${PROGRAM} operator init" makes one` : "";
     throw new Ending("file", [`${file}: cannot be read (${(error as NodeJS.ErrnoException).code})${hint}`]);
   }
   refuseOpenToOthers(file);
@@ -73,7 +74,7 @@ function fromOpenSsh(text: string): KeyObject {
   if (!bytes.subarray(0, MAGIC.length).equals(MAGIC)) throw new KeyFault("is no key of OpenSSH");
   const [cipher, , options] = sshStrings(bytes.subarray(MAGIC.length));
   if (cipher?.toString() !== "none" || options?.length !== 0) {
-    throw new KeyFault("is protected by a passphrase; use one without, or the key of isthmus operator init");
+    throw new KeyFault(`is protected by a passphrase; use one without, or the key of ${PROGRAM} operator init`);
   }
   // Three strings with their lengths ("none", "none", ""), the number of keys, then the public and the private part.
   const [, secret] = sshStrings(bytes.subarray(MAGIC.length + 20 + 4));

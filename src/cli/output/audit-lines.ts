@@ -7,13 +7,15 @@ export function eventText(event: JsonObject): string {
   const { actor, target, details } = event;
   const { server_id: server, tool_name: tool } = objectOf(target);
   const on = [server, tool].filter((part) => part !== "").join(".");
-  const { code, duration_ms: duration } = objectOf(details);
+  const { code, duration_ms: duration, permission, agent_id: agent } = objectOf(details);
   const words = [
     textOf(event.timestamp),
     textOf(event.event_type),
     textOf(event.result),
     textOf(objectOf(actor).id),
     on,
+    // A grant and a denial are the same event.
+    permission === undefined ? undefined : `${textOf(permission)} ${textOf(agent) ?? ""}`,
     textOf(code),
     typeof duration === "number" ? `${duration} ms` : undefined,
   ];
@@ -31,5 +33,14 @@ export function reportLines(report: JsonObject): string[] {
     `${report.isIntact === true ? "intact" : "not intact"}: ${counts}`,
     ...removed,
     `${last}; ${report.uncovered} blocks after it`,
+    ...keptLines(report.kept),
   ];
+}
+
+/** Of a file that was exported nothing is known beside it. */
+function keptLines(kept: unknown): string[] {
+  if (kept === undefined) return [];
+  const { file, number } = objectOf(kept);
+  if (number !== undefined) return [plainLine(`compared with checkpoint ${number}, kept in ${file}`)];
+  return ["no checkpoint is kept beside the key: that the end was cut off before cannot be told"];
 }

@@ -52,15 +52,14 @@ describe("resultText", () => {
       { type: "resource", resource: { uri: "file:///b", text: "inside" } },
       { type: "new", x: 1 },
     ];
-    expect(resultText({ content }, false)).toBe(
+    expect(resultText({ content })).toBe(
       'one\ntwo\n[image, image/png, 3 bytes; --json shows it]\n[resource file:///a]\ninside\n{"type":"new","x":1}\n',
     );
   });
 
-  test("shows structure where there is nothing else, and plain text on a terminal", () => {
-    expect(resultText({ content: [], structuredContent: { a: 1 } }, false)).toBe('{\n  "a": 1\n}\n');
-    expect(resultText({ content: [{ type: "text", text: "\u001b[2J" }] }, true)).toBe(" [2J\n");
-    expect(resultText({ content: [{ type: "text", text: "\u001b[2J" }] }, false)).toBe("\u001b[2J\n");
+  test("shows structure where there is nothing else, and text as it is", () => {
+    expect(resultText({ content: [], structuredContent: { a: 1 } })).toBe('{\n  "a": 1\n}\n');
+    expect(resultText({ content: [{ type: "text", text: "\u001b[2J" }] })).toBe("\u001b[2J\n");
   });
 });
 

@@ -1,13 +1,18 @@
 /** What others wrote must not steer the terminal. */
 
-/** On one line, without control characters. */
+/** On one line, without control characters and without more blanks than are needed. */
 export function plainLine(text: string): string {
   return text.replace(/[\p{C}\s]+/gu, " ").trim();
 }
 
+/** On one line, without control characters; blanks stay. */
+export function plainBlanks(text: string): string {
+  return text.replace(/[\p{C}\u2028\u2029]+/gu, " ");
+}
+
 /** Line ends and tabs stay. */
 export function plainText(text: string): string {
-  return text.replace(/[^\P{C}\n\t]+/gu, " ");
+  return text.replace(/(?:[^\P{C}\n\t]|[\u2028\u2029])+/gu, " ");
 }
 
 /** Cut at `width` characters, with a sign that something is missing. */

@@ -1,14 +1,12 @@
 /** What a tool answered, for a person: text as it is, and a line for what cannot be shown. */
 import { type JsonObject, objectOf, objectsIn, textOf } from "../json.ts";
-import { plainText } from "./plain.ts";
 
-/** Ends with a line end. `isTerminal`: then control characters of the server are left out. */
-export function resultText(result: JsonObject, isTerminal: boolean): string {
+/** Ends with a line end. */
+export function resultText(result: JsonObject): string {
   const parts = objectsIn(result.content).map(describePart);
   const { structuredContent } = result;
   if (parts.length === 0 && structuredContent !== undefined) parts.push(JSON.stringify(structuredContent, null, 2));
-  const text = parts.map((part) => (part.endsWith("\n") ? part : `${part}\n`)).join("");
-  return isTerminal ? plainText(text) : text;
+  return parts.map((part) => (part.endsWith("\n") ? part : `${part}\n`)).join("");
 }
 
 function describePart(part: JsonObject): string {

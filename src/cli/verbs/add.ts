@@ -1,8 +1,9 @@
 import { openConfigFile, textWith, unsetVariables, writeConfigFile } from "../config-file/config-file.ts";
 import { type NewServer, type Reference, serverText } from "../config-file/server-text.ts";
 import { Ending } from "../ending.ts";
+import { idFor } from "../import/import-plan.ts";
 import { looksSecret } from "../import/secrets.ts";
-import { print, printJson, say } from "../output/console.ts";
+import { print, printJson, printText, say } from "../output/console.ts";
 
 export type AddOptions = {
   readonly config?: string;
@@ -16,6 +17,11 @@ export type AddOptions = {
 
 /** Adds one server to the config. Throws Ending; nothing has changed then. */
 export function add(id: string, words: readonly string[], options: AddOptions): void {
+  if (!/^[A-Za-z0-9_-]{1,63}$/.test(id)) {
+    throw new Ending("usage", [
+      `add: expected an id of at most 63 of the characters A-Z a-z 0-9 _ -, found ${JSON.stringify(id)}; "${idFor(id)}" would do`,
+    ]);
+  }
   const server = describeServer(id, words, options);
   const file = openConfigFile(options);
   if (file.ids.has(id)) {
@@ -28,7 +34,7 @@ export function add(id: string, words: readonly string[], options: AddOptions): 
   if (options.json) return printJson({ file: file.path, created: file.isNew, server });
   print(`${file.isNew ? "Created" : "Added to"} ${file.path}:`);
   print();
-  print(serverText(server).trimEnd());
+  printText(serverText(server));
 }
 
 export function describeServer(id: string, words: readonly string[], options: AddOptions): NewServer {

@@ -36,14 +36,18 @@ let server: Server;
 let url: string;
 /** Newest first. */
 let calls: ReturnType<typeof waiting>[];
+/** What a list says of them, where that is something else. */
+let listed: object[] | undefined;
 let confirmed: string[];
+/** For which lists. */
+let asked: string[];
 let stdout: string;
 let stderr: string;
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "isthmus-approve-"));
   key = makeOperatorKey(join(folder, "operator.key")).file;
-  [calls, confirmed, stdout, stderr] = [[], [], "", ""];
+  [calls, listed, confirmed, asked, stdout, stderr] = [[], undefined, [], [], "", ""];
   server = createServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? "", "http://gateway");
     const [, id] = /^\/api\/approvals\/(.+)$/.exec(pathname) ?? [];
@@ -51,7 +55,13 @@ beforeEach(async () => {
     if (pathname === "/mcpax/confirm") confirmed.push(pathname);
     if (id !== undefined && !one) response.statusCode = 404;
     if (pathname === "/mcpax/confirm") response.end('{"result":{"status":"approved"}}');
-    else response.end(JSON.stringify(one ?? { approvals: calls.slice(0, Number(searchParams.get("limit"))) }));
+    else {
+      const start = searchParams.get("id") ?? "";
+      const all: readonly object[] = listed ?? calls.filter(({ confirmation_id }) => confirmation_id.startsWith(start));
+      if (searchParams.has("limit")) asked.push(searchParams.toString());
+      const approvals = all.slice(0, Number(searchParams.get("limit")));
+      response.end(JSON.stringify(one ?? { approvals, total: all.length }));
+    }
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
@@ -127,12 +137,25 @@ describe("what is shown", () => {
     expect(stdout).toBe("");
   });
 
-  test("in the list are the arguments, too, and it is seen where they are cut", async () => {
+  test("in the list is the beginning of what is long, and all of it before anything is decided", async () => {
+    const whole = waiting(1, `{"a":"${"x".repeat(5_000)}"}`);
+    const { arguments: _read, arguments_text: text, ...rest } = whole;
+    calls = [whole];
+    listed = [{ ...rest, long_input: { beginning: text.slice(0, 10), characters: text.length } }];
+    await approvals({ url });
+    expect(stdout).toContain(`(${text.length} characters, all of which "approve" shows) ${text.slice(0, 10)}\n`);
+    await decide("approve", undefined, { key, url, latest: true });
+    await decide("approve", idOf(1).slice(0, 8), { key, url });
+    expect(stdout.split(`arguments  ${text}`)).toHaveLength(3);
+    expect(confirmed).toHaveLength(2);
+  });
+
+  test("in the list are the arguments, too, whole where no terminal bounds them", async () => {
     calls = [waiting(2, '{"short":"a  b"}'), waiting(1, `{"long":"${"x".repeat(200)}"}`)];
     await approvals({ url });
     const [, , short, , long] = stdout.split("\n");
     expect(short).toBe('  {"short":"a \\u{20}b"}');
-    expect(long).toMatch(/^ {2}\{"long":"x+…$/);
+    expect(long).toBe(`  {"long":"${"x".repeat(200)}"}`);
   });
 });
 
@@ -147,9 +170,21 @@ describe("a call behind two hundred others", () => {
     expect(confirmed).toHaveLength(1);
   });
 
-  test("is known to be missing in the list", async () => {
+  test("is known to be missing in the list, with how to see it", async () => {
     await approvals({ url });
-    expect(stderr).toContain("the newest 200");
+    expect(stderr).toContain("1 more wait: --user NAME or --principal ID shows those of one caller");
+    await approvals({ url, user: "ada" });
+    expect(asked).toEqual(["limit=200&state=waiting", "limit=200&state=waiting&user=ada"]);
+  });
+
+  test("is found by as much of its id as tells it from others", async () => {
+    const mine = waiting(1, '{"mine":2}', { confirmation_id: `fe87${idOf(1).slice(4)}` });
+    calls = [...calls, mine];
+    await decide("approve", "fe87", { key, url });
+    expect(stdout).toContain('{"mine":2}');
+    await expect(decide("approve", "0000", { key, url })).rejects.toThrow("several ids begin");
+    await expect(decide("approve", "fe%", { key, url })).rejects.toThrow("no call");
+    expect(confirmed).toHaveLength(1);
   });
 });
 

@@ -1,31 +1,52 @@
-import type { ConnectFlags } from "../client/connect.ts";
-import { Prompter, type Terminal } from "../client/prompter.ts";
+import { existsSync } from "node:fs";
+import type { ConnectFlags } from "../client/gateway-url.ts";
+import { decidersTerminal, makeSure } from "../client/make-sure.ts";
+import { sayWhere } from "../client/operate.ts";
 import { Ending } from "../ending.ts";
-import type { JsonObject } from "../json.ts";
-import { GatewayApi, MAX_LISTED } from "../operator/gateway-api.ts";
+import { type JsonObject, objectOf, textOf } from "../json.ts";
+import { decideCall } from "../operator/decide-call.ts";
+import { GatewayApi } from "../operator/gateway-api.ts";
 import { isLink, linkedApproval } from "../operator/linked-approval.ts";
-import { defaultKeyFile, readOperatorKey } from "../operator/operator-key.ts";
+import { defaultKeyFile, type OperatorKey, readOperatorKey } from "../operator/operator-key.ts";
 import { callerOf, callLines, refuseOtherText, seen } from "../operator/shown-call.ts";
 import { signProof } from "../operator/sign-proof.ts";
-import { outputWidth, print, printJson, say } from "../output/console.ts";
+import { print, printJson, say, tableWidth } from "../output/console.ts";
 import { cut } from "../output/plain.ts";
 import { tableLines } from "../output/table.ts";
+import { PROGRAM } from "../program-name.ts";
+
+export type ListOptions = ConnectFlags & { all?: boolean; user?: string; principal?: string; json?: boolean };
 
 /** Lists the calls that wait, and with `all` those that do not any more. */
-export async function approvals(options: ConnectFlags & { all?: boolean; json?: boolean }): Promise<void> {
-  const found = await new GatewayApi(options).approvals(options.all ? undefined : "waiting");
-  if (options.json) return printJson({ approvals: found });
+export async function approvals(options: ListOptions): Promise<void> {
+  const { all, user, principal } = options;
+  const wanted = { state: all ? undefined : "waiting", user, principal };
+  const { found, total } = await new GatewayApi(options).approvals(wanted);
+  if (options.json) return printJson({ approvals: found, total });
   if (found.length === 0) return print(options.all ? "There are no approvals." : "No call waits for an approval.");
-  const width = outputWidth();
+  const width = tableWidth();
   const rows = found.map((one) => [shortId(one), seen(one.state), seen(one.tool), callerOf(one), seen(one.expires_at)]);
   const [heading = "", ...lines] = tableLines([["ID", "STATE", "TOOL", "CALLER", "EXPIRES"], ...rows], { width });
   print(heading);
   for (const [index, line] of lines.entries()) {
     print(line);
-    print(cut(`  ${seen(found[index]?.arguments_text)}`, width));
+    const name = found[index]?.called_as;
+    if (name !== undefined) print(cut(`  called as ${seen(name)}`, width));
+    print(cut(`  ${inputText(found[index] ?? {})}`, width));
+    const also = found[index]?.also_sent_text;
+    if (also !== undefined) print(cut(`  also sent: ${seen(also)}`, width));
   }
-  if (found.length === MAX_LISTED)
-    say(`these are the newest ${MAX_LISTED}; approve and deny find others by a whole id`);
+  const more = total - found.length;
+  if (more > 0) say(`${more} more ${all ? "are kept" : "wait"}: ${HOW_TO_SEE_MORE}`);
+}
+
+const HOW_TO_SEE_MORE =
+  "--user NAME or --principal ID shows those of one caller; approve and deny find each by how its id begins";
+
+function inputText({ arguments_text, long_input }: JsonObject): string {
+  if (long_input === undefined) return seen(arguments_text);
+  const { beginning, characters } = objectOf(long_input);
+  return `(${Number(characters)} characters, all of which "approve" shows) ${seen(beginning)}`;
 }
 
 export type DecideOptions = ConnectFlags & {
@@ -44,19 +65,27 @@ export async function decide(
   terminal = decidersTerminal(),
 ): Promise<void> {
   if ((id === undefined) === (options.latest !== true)) {
-    throw new Ending("usage", [`say which call: an id that "isthmus approvals" shows, or --latest`]);
+    throw new Ending("usage", [`say which call: an id that "${PROGRAM} approvals" shows, or --latest`]);
   }
   if (id !== undefined && isLink(id) && !options.print)
     throw new Ending("usage", ["a link needs --print: what it prints goes to its page"]);
-  const key = readOperatorKey(options.key ?? defaultKeyFile());
+  const key = chosenKey(options);
+  if (id === undefined || !isLink(id)) await sayWhere(options);
   const approval = id !== undefined && isLink(id) ? await linkedApproval(id) : await find(id, options);
   for (const line of callLines(approval)) (options.print || options.json ? say : print)(line);
-  if (!options.yes && terminal) await makeSure(decision, terminal);
-  if (options.print) return printProof(signProof(key, approval, decision), options);
-  const status = await new GatewayApi(options).confirm(key, approval, decision);
+  if (!options.yes && terminal) await makeSure(`${decision} it?`, terminal, "nothing was decided");
+  if (options.print && key) return printProof(signProof(key, approval, decision), options);
+  const isKeyChosen = options.key !== undefined;
+  const status = await decideCall({ api: new GatewayApi(options), approval, decision, key, isKeyChosen });
   if (options.json) return printJson({ status, confirmation_id: approval.confirmation_id });
   print();
   print(OUTCOMES[status] ?? status);
+}
+
+/** Undefined: there is none, and nobody wants one. Throws Ending. */
+function chosenKey({ key, print: isPrinted }: DecideOptions): OperatorKey | undefined {
+  const file = key ?? defaultKeyFile();
+  return key !== undefined || isPrinted || existsSync(file) ? readOperatorKey(file) : undefined;
 }
 
 function printProof(proof: string, { json }: DecideOptions): void {
@@ -77,33 +106,37 @@ async function find(id: string | undefined, options: DecideOptions): Promise<Jso
   const found = id !== undefined && WHOLE_ID.test(id) ? await api.approval(id) : await choose(api, id);
   if (found?.state !== "waiting") {
     const about = id === undefined ? "no call" : `no call ${JSON.stringify(id)}`;
-    throw new Ending("failure", [`${about} waits for an approval; "isthmus approvals" lists those that do`]);
+    throw new Ending("failure", [`${about} waits for an approval; "${PROGRAM} approvals" lists those that do`]);
   }
   refuseOtherText(found, "do not trust this gateway, or update it");
   return found;
 }
 
-/** The newest one, or the one whose id begins so. */
+/** Of an id, as much as tells it from others. */
+const BEGINNING = /^[0-9a-f-]{1,36}$/;
+const MAX_ALIKE = 10;
+
+/** The newest one, or the one whose id begins so, however many others wait. */
 async function choose(api: GatewayApi, id: string | undefined): Promise<JsonObject | undefined> {
-  if (id === undefined) return (await api.approvals("waiting", 1))[0];
-  const waiting = await api.approvals("waiting");
-  const [found, another] = waiting.filter((one) => seen(one.confirmation_id).startsWith(id));
-  if (another) throw new Ending("usage", [`several ids begin with ${JSON.stringify(id)}; write more of it`]);
-  return found;
+  if (id === undefined) return await whole(api, (await api.approvals({ state: "waiting", limit: "1" })).found[0]);
+  if (!BEGINNING.test(id)) return undefined;
+  const { found } = await api.approvals({ state: "waiting", id, limit: String(MAX_ALIKE) });
+  if (found.length > 1)
+    throw new Ending("usage", [
+      `several ids begin with ${JSON.stringify(id)}; write more of it:`,
+      ...found.map(alikeLine),
+    ]);
+  return await whole(api, found[0]);
 }
 
-/** The question stays apart from what is printed. */
-function decidersTerminal(): Terminal | undefined {
-  const { stdin: input, stderr: output } = process;
-  return input.isTTY ? { input, output } : undefined;
+function alikeLine(one: JsonObject): string {
+  return `${seen(one.confirmation_id)}  ${seen(one.tool)}  ${callerOf(one)}`;
 }
 
-async function makeSure(decision: string, terminal: Terminal): Promise<void> {
-  const prompter = new Prompter(terminal);
-  prompter.tell("");
-  const answer = await prompter.ask(`${decision} it? [y/N] `);
-  prompter.close();
-  if (!/^y(es)?$/i.test(answer?.trim() ?? "")) throw new Ending("failure", ["nothing was decided"]);
+/** Of one that is long a list has the beginning only. */
+async function whole(api: GatewayApi, listed: JsonObject | undefined): Promise<JsonObject | undefined> {
+  if (listed?.long_input === undefined) return listed;
+  return await api.approval(textOf(listed.confirmation_id) ?? "");
 }
 
 function shortId({ confirmation_id }: JsonObject): string {

@@ -1,12 +1,13 @@
 import { once } from "node:events";
 import { createReadStream, createWriteStream, readFileSync } from "node:fs";
-import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type OperationOrder, type Operator, openOperator, operate } from "../client/operate.ts";
 import { Ending } from "../ending.ts";
 import { type JsonObject, objectOf, objectsIn, textOf } from "../json.ts";
 import { eventText, reportLines } from "../output/audit-lines.ts";
-import { print, printJson, say } from "../output/console.ts";
+import { jsonLine, print, printJson, say } from "../output/console.ts";
+import { plainLine } from "../output/plain.ts";
+import { PROGRAM } from "../program-name.ts";
 
 export type AuditOptions = {
   readonly trace?: string;
@@ -51,7 +52,20 @@ async function query(options: AuditOptions): Promise<void> {
     show(event, options);
     if (--left === 0) return;
   }
+  if (left === options.limit) await sayNothingFound(options);
 }
+
+/** Actors are named by whole ids, such as `token:default/ada/1234`, and people ask for `ada`. */
+async function sayNothingFound({ actor, ...options }: AuditOptions): Promise<void> {
+  say("no event of the trail is so");
+  if (actor === undefined) return;
+  const others = await firstOf(eventsOf({ ...options, limit: MAX_PAGE }), MAX_PAGE);
+  const ids = new Set(others.map((event) => textOf(objectOf(event.actor).id) ?? ""));
+  const near = [...ids].filter((id) => id.includes(actor)).slice(0, MAX_NEAR);
+  if (near.length > 0) say(`--actor takes whole ids; there are: ${near.map(plainLine).join(", ")}`);
+}
+
+const MAX_NEAR = 10;
 
 const POLL_MS = 1_000;
 /** Of the events that were shown: one more than a page, because several may have happened in one ms. */
@@ -92,7 +106,8 @@ async function* eventsOf(options: AuditOptions): AsyncGenerator<JsonObject> {
 }
 
 async function* pagesOf(operator: Operator, options: AuditOptions): AsyncGenerator<JsonObject> {
-  const { trace, type, actor, server, tool, tenant, result, from, to, limit } = options;
+  const { trace, type, actor, tenant, result, from, to, limit } = options;
+  const { server, tool } = targetOf(options);
   const wanted = {
     ...{ trace_id: trace, event_type: type, agent_id: actor, server_id: server, tool_name: tool },
     ...{ tenant, result, from, to, limit: String(Math.min(limit, MAX_PAGE)) },
@@ -107,6 +122,13 @@ async function* pagesOf(operator: Operator, options: AuditOptions): AsyncGenerat
     cursor = textOf(page.next);
     if (cursor === undefined) return;
   }
+}
+
+/** Without --server a tool may be named as the trail shows it; no id of a server has a dot. */
+function targetOf({ server, tool }: AuditOptions): Pick<AuditOptions, "server" | "tool"> {
+  const [, id, name] = (server === undefined && /^([^.]+)\.(.+)$/.exec(tool ?? "")) || [];
+  if (id !== undefined && name !== undefined) return { server: id, tool: name };
+  return { ...(server !== undefined && { server }), ...(tool !== undefined && { tool }) };
 }
 
 function show(event: JsonObject, { json }: AuditOptions): void {
@@ -126,15 +148,14 @@ async function verifyGateway(options: AuditOptions): Promise<void> {
 }
 
 async function verifyFile(file: string, options: AuditOptions): Promise<void> {
-  const { verifyLines } = await import("../../server/audit-export.ts");
+  const { trailLines, verifyLines } = await import("../../server/audit-export.ts");
   const keys = (options.key ?? []).map((one) => readFile(one));
   const known = options.checkpoint === undefined ? undefined : knownOf(options.checkpoint);
   const input = createReadStream(file);
   await once(input, "open").catch((error: Error) => {
     throw new Ending("file", [`${file} cannot be read: ${error.message}`]);
   });
-  const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
-  const report = await verifyLines(lines, keys, known);
+  const report = await verifyLines(trailLines(input), keys, known);
   tellReport({ ...report }, options);
   if (report.keysFrom === "file") {
     say(
@@ -169,8 +190,11 @@ async function exportTo(file: string | undefined, options: AuditOptions): Promis
   const failed = once(out, "error").then(([error]) => {
     throw new Ending("file", [`${file ?? "standard output"} cannot be written: ${(error as Error).message}`]);
   });
+  // It may fail while nobody waits for it: whoever writes next hears of it.
+  failed.catch(() => {});
+  if (file !== undefined) await Promise.race([new Promise((resolve) => out.once("open", resolve)), failed]);
   const write = async (item: unknown) => {
-    if (!out.write(`${JSON.stringify(item)}\n`)) await Promise.race([once(out, "drain"), failed]);
+    if (!out.write(jsonLine(item))) await Promise.race([once(out, "drain"), failed]);
   };
   const operator = await openOperator(options);
   const items = await exportPages(operator, write).finally(() => operator.close());
@@ -180,7 +204,7 @@ async function exportTo(file: string | undefined, options: AuditOptions): Promis
   out.end(resolve);
   await Promise.race([promise, failed]);
   if (options.json) printJson({ file, items });
-  else say(`${file} has the whole trail; "isthmus audit verify ${file}" checks it`);
+  else say(`${file} has the whole trail; "${PROGRAM} audit verify ${file}" checks it`);
 }
 
 /** How many items there are. */

@@ -1,16 +1,18 @@
-import { ArgumentFault, readArguments } from "../arguments/typed-arguments.ts";
+import { ERROR_KEY, reasonText } from "../../contract/index.ts";
+import { readArguments } from "../arguments/typed-arguments.ts";
 import { CallNotices } from "../client/call-notices.ts";
 import { cancellable } from "../client/cancellable.ts";
-import { NoAnswer } from "../client/channel.ts";
-import { type ConnectFlags, connect } from "../client/connect.ts";
+import { type Connection, connect } from "../client/connect.ts";
+import { callFailed, describeRefusal } from "../client/describe-refusal.ts";
 import { findTool } from "../client/find-tool.ts";
-import { RpcFault } from "../client/mcp-client.ts";
+import { type ConnectFlags, configuredUrl, parseGatewayUrl } from "../client/gateway-url.ts";
 import { ownTerminal, QUESTION_CAPABILITIES, TerminalQuestions } from "../client/questions.ts";
 import { Ending } from "../ending.ts";
-import { type JsonObject, objectOf } from "../json.ts";
-import { printJson, say } from "../output/console.ts";
+import { type JsonObject, objectOf, textOf } from "../json.ts";
+import { printJson, printText, say } from "../output/console.ts";
 import { plainLine } from "../output/plain.ts";
 import { resultText } from "../output/result-text.ts";
+import { whereToApprove } from "../output/wait-words.ts";
 
 export type CallOptions = ConnectFlags & { readonly questions?: boolean; readonly json?: boolean };
 
@@ -39,35 +41,46 @@ export async function call(name: string, words: readonly string[], options: Call
     );
     notices.end();
     if (terminal && !canAsk && wantedToAsk(result)) say("the tool wanted to ask something; --questions lets it");
-    show(name, result, options.json ?? false);
+    show(name, result, { isJson: options.json ?? false, url: namedUrl(options, connection.place) });
   } catch (error) {
     notices.end();
-    throw describeFailure(name, error);
+    throw describeRefusal(name, error);
   } finally {
     await connection.close();
   }
 }
 
 function wantedToAsk(result: JsonObject): boolean {
-  return result.isError === true && /elicitation/i.test(resultText(result, true));
+  return result.isError === true && /elicitation/i.test(resultText(result));
 }
 
-function show(name: string, result: JsonObject, isJson: boolean): void {
-  const ours = objectOf(objectOf(result._meta)["dev.isthmus/error"]);
+/** Of a gateway that another verb must be told, too. */
+function namedUrl({ url, config }: ConnectFlags, place: Connection["place"]): string | undefined {
+  if (url !== undefined) return parseGatewayUrl(url).origin;
+  return config === undefined || !place ? undefined : configuredUrl(place)?.origin;
+}
+
+type Shown = { readonly isJson: boolean; readonly url: string | undefined };
+
+function show(name: string, result: JsonObject, { isJson, url }: Shown): void {
+  const ours = objectOf(objectOf(result._meta)[ERROR_KEY]);
   if (isJson) printJson(result);
   // What the gateway says instead of the tool is no result.
-  else if (ours.code === undefined) process.stdout.write(resultText(result, process.stdout.isTTY));
-  if (ours.code !== undefined) throw failed(name, plainLine(resultText(result, true)), ours);
+  else if (ours.code === undefined) printText(resultText(result));
+  const gate = objectOf(objectOf(result._meta)["x-mcpax-gate"]);
+  if (ours.code === "CONFIRMATION_REQUIRED") throw waiting(name, gate, url);
+  if (ours.code !== undefined) throw callFailed(name, plainLine(resultText(result)), ours);
   if (result.isError === true) throw new Ending("toolError", ["the tool answered that it failed"]);
 }
 
-function describeFailure(name: string, error: unknown): unknown {
-  if (error instanceof RpcFault) return failed(name, error.message, { code: error.code, ...objectOf(error.data) });
-  if (error instanceof ArgumentFault || error instanceof NoAnswer) return failed(name, error.message, {});
-  return error;
-}
-
-function failed(name: string, message: string, { code, callId }: JsonObject): Ending {
-  const traceable = typeof callId === "string" ? [`"isthmus trace ${callId}" shows how far the call came`] : [];
-  return new Ending("callFailed", [`${name}: ${message}${code === undefined ? "" : ` (${code})`}`, ...traceable]);
+/** Somebody must say yes first: what for, until when, and how. */
+function waiting(name: string, gate: JsonObject, url: string | undefined): Ending {
+  const { reason, expires_at, confirm_url, confirmation_id, nobody_can_approve } = gate;
+  const word = (value: unknown) => plainLine(textOf(value) ?? "");
+  const known = (value: unknown) => (textOf(value) === undefined ? undefined : word(value));
+  const where = { id: word(confirmation_id), page: known(confirm_url), missing: known(nobody_can_approve), url };
+  return new Ending("callFailed", [
+    `${name} was not called: it waits for a yes until ${word(expires_at)}, because ${reasonText(word(reason))}`,
+    `${whereToApprove(where)}, then call again`,
+  ]);
 }

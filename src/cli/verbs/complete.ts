@@ -2,7 +2,7 @@ import { openRunning } from "../client/connect.ts";
 import { configuredUrl } from "../client/gateway-url.ts";
 import { listOffers } from "../client/offers.ts";
 import { print } from "../output/console.ts";
-import { readOwnConfig } from "../own-config.ts";
+import { readGatewayPlace } from "../own-config.ts";
 
 /** A person waits with a finger on the key. */
 const TIMEOUT_MS = 300;
@@ -11,12 +11,12 @@ const TIMEOUT_MS = 300;
 export async function complete(what: string): Promise<void> {
   setTimeout(() => process.exit(0), TIMEOUT_MS).unref();
   try {
-    const { config } = readOwnConfig({});
-    if (what === "server") return printAll(config.servers.map(({ id }) => id));
-    const url = configuredUrl(config);
+    const place = readGatewayPlace({});
+    if (what === "server") return printAll(place.servers.map(({ id }) => id));
+    const url = configuredUrl(place);
     const running = url && (await openRunning(url, {}, TIMEOUT_MS));
     if (!running) return;
-    const { offers } = await listOffers({ ...running, config }, ["tool"]);
+    const { offers } = await listOffers({ ...running, place }, ["tool"]);
     printAll(offers.map(({ name }) => name));
     await running.close();
   } catch {

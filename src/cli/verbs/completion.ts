@@ -4,7 +4,7 @@ import { describeProgram, type Kinds } from "../completion/describe-program.ts";
 import { fishScript } from "../completion/fish-script.ts";
 import { zshScript } from "../completion/zsh-script.ts";
 import { CLIENTS } from "../import/client-files.ts";
-import { printJson } from "../output/console.ts";
+import { printJson, printText } from "../output/console.ts";
 
 export const SHELLS = ["bash", "zsh", "fish"] as const;
 
@@ -17,6 +17,10 @@ const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript } as const 
 
 const KINDS: Kinds = {
   call: "tool",
+  show: "tool",
+  remove: "server",
+  enable: "server",
+  disable: "server",
   completion: SHELLS,
   import: Object.keys(CLIENTS),
   "--config": "file",
@@ -27,5 +31,5 @@ const KINDS: Kinds = {
 export function completion(shell: Shell, program: Command, options: { readonly json?: boolean }): void {
   const script = SCRIPTS[shell](describeProgram(program, KINDS));
   if (options.json) printJson({ shell, script });
-  else process.stdout.write(script);
+  else printText(script);
 }

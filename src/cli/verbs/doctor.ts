@@ -1,16 +1,26 @@
 import { parseDurationMs } from "../../contract/index.ts";
 import { ConfigError, type ObtainedConfig, obtainConfig } from "../../server/config/index.ts";
 import { inspectPins } from "../../server/pin-file-of.ts";
+import { inspectFiles } from "../../server/private-files.ts";
 import { configuredUrl } from "../client/gateway-url.ts";
+import { checkAccess, describeNames, describePatterns, describeUnprefixed } from "../doctor/check-access.ts";
+import { checkApprovals, needsOthers } from "../doctor/check-approvals.ts";
+import { checkCertificates } from "../doctor/check-certificates.ts";
 import { checkClients } from "../doctor/check-clients.ts";
+import { checkFiles } from "../doctor/check-files.ts";
 import { checkGateway } from "../doctor/check-gateway.ts";
 import { describePins } from "../doctor/check-pins.ts";
+import { checkState } from "../doctor/check-state.ts";
 import { type Finding, ok, problem } from "../doctor/finding.ts";
-import { findingLines, verdict } from "../doctor/report.ts";
-import { describeTried } from "../doctor/server-finding.ts";
+import { printFinding, verdict } from "../doctor/report.ts";
+import { besideRunning, type RunningServer, runningServers } from "../doctor/running-servers.ts";
+import { describeTried, type TriedServer } from "../doctor/server-finding.ts";
 import { tryServer } from "../doctor/try-server.ts";
 import { Ending } from "../ending.ts";
-import { outputWidth, print, printJson } from "../output/console.ts";
+import { aboutGateway, otherConfig } from "../operator/other-config.ts";
+import { outputWidth, printJson, printText } from "../output/console.ts";
+import { guidePath } from "../output/guide-path.ts";
+import { PROGRAM } from "../program-name.ts";
 
 export type DoctorOptions = { readonly config?: string; readonly timeout: string; readonly json?: boolean };
 
@@ -27,13 +37,13 @@ export async function doctor(options: DoctorOptions): Promise<void> {
   const findings: Finding[] = [];
   const tell = (...found: Finding[]) => {
     findings.push(...found);
-    if (!options.json) for (const line of found.flatMap((one) => findingLines(one, outputWidth()))) print(line);
+    if (!options.json) for (const one of found) printFinding(one, outputWidth());
   };
   tell(checkNode(process.versions.node));
   const obtained = readConfig(options, tell);
-  if (obtained) await checkConfigured(obtained, timeoutMs, tell);
+  if (obtained) await checkConfigured(obtained, { ...options, timeoutMs, tell });
   if (options.json) printJson({ findings });
-  else print(`\n${verdict(findings)}`);
+  else printText(`\n${verdict(findings)}\n`);
   if (findings.some(({ level }) => level === "problem")) throw new Ending("problems", []);
 }
 
@@ -58,23 +68,36 @@ function readConfig({ config }: DoctorOptions, tell: Tell): ObtainedConfig | und
 
 function adviceForConfig(text: string): string {
   if (!/the environment variable .* is not set/.test(text))
-    return "correct it; docs/reference/config.md says what is right";
-  return 'set it where the gateway is started, or write { fromFile = "path" } instead';
+    return `correct it; ${guidePath("reference/config.md")} says what is right`;
+  return 'set it where the gateway is started, or in a file that -e FILE names, or write { fromFile = "path" } instead';
 }
 
-async function checkConfigured({ config, env }: ObtainedConfig, timeoutMs: number, tell: Tell): Promise<void> {
-  tell(...(await checkGateway(config)));
+type Checking = { readonly timeoutMs: number; readonly tell: Tell; readonly config?: string };
+
+async function checkConfigured(obtained: ObtainedConfig, { timeoutMs, tell, config: file }: Checking): Promise<void> {
+  const { config, env, source } = obtained;
+  tell(...checkCertificates(env), ...checkFiles(inspectFiles(config, source)), ...checkState(config));
+  const url = configuredUrl(config);
+  const other = url && otherConfig(await aboutGateway(url), source);
+  tell(...(await checkGateway(config, other)), checkApprovals(config));
   const waiting = [...config.servers.entries()];
+  const running: ReadonlyMap<string, RunningServer> = other === undefined ? await runningServers(config) : new Map();
   const found: Finding[] = [];
+  const misnamed: TriedServer["misnamed"][number][] = [];
   let told = 0;
   const work = async () => {
     for (let next = waiting.shift(); next; next = waiting.shift()) {
       const [index, server] = next;
-      found[index] = describeTried(await tryServer(config, server, { env, timeoutMs }));
+      const tried = await tryServer(config, server, { env, timeoutMs });
+      found[index] = besideRunning(describeTried(tried), server, running);
+      misnamed.push(...tried.misnamed);
       // In the order of the config, however long each takes.
       for (let finding = found[told]; finding; finding = found[++told]) tell(finding);
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
-  tell(...describePins(inspectPins(config)), ...checkClients(env, configuredUrl(config)));
+  tell(...config.disabled.map((id) => ok(`servers.${id}`, `disabled; "${PROGRAM} enable ${id}" takes it in again`)));
+  tell(...(await checkAccess(obtained, file, misnamed)), ...describeNames(misnamed), ...describePatterns(config));
+  tell(...describeUnprefixed(config));
+  tell(...describePins(inspectPins(config)), ...checkClients(env, url, needsOthers(config)));
 }

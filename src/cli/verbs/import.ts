@@ -1,3 +1,4 @@
+import { formatListen, parseListen, reachableAt } from "../../server/config/index.ts";
 import {
   type ConfigFile,
   openConfigFile,
@@ -5,11 +6,16 @@ import {
   unsetVariables,
   writeConfigFile,
 } from "../config-file/config-file.ts";
+import { serverText } from "../config-file/server-text.ts";
+import { writtenFile } from "../config-file/write-atomically.ts";
 import { Ending } from "../ending.ts";
 import { replaceWithBackup } from "../import/backup.ts";
-import { CLIENTS } from "../import/client-files.ts";
+import { makeBackupKey } from "../import/backup-key.ts";
+import { CLIENTS, type ClientPlace } from "../import/client-files.ts";
+import { userFile } from "../import/find-sources.ts";
+import { maskedEntry, maskedServer } from "../import/masked.ts";
 import { type ImportSource, planSources } from "../import/plan-sources.ts";
-import { type OurEntry, ourCommand, pointAtUs } from "../import/point-at-us.ts";
+import { type OurEntry, ourAddress, ourCommand, pointAtUs, serversWithUs } from "../import/point-at-us.ts";
 import { type ImportReport, importLines } from "../import/report.ts";
 import { writeSecrets } from "../import/secret-files.ts";
 import { undoImport } from "../import/undo-import.ts";
@@ -37,11 +43,17 @@ export function importServers(word: string | undefined, options: ImportOptions):
   for (const name of unsetVariables(servers, file.env))
     say(`set ${name} before the gateway starts; it is not set here`);
   const report: ImportReport = {
-    sources: sources.map(({ place: { client, file: path }, plan }) => ({ client, file: path, servers: plan.servers })),
+    sources: sources.map(({ place: { client, file: path }, plan }) => ({
+      ...{ client, file: path },
+      servers: plan.servers.map((one) => ({ ...one, server: one.server && maskedServer(one.server) })),
+    })),
     config: file.path,
     added: servers.map(({ id }) => id),
     isDryRun: options.dryRun ?? false,
-    text: text.slice(file.text.length).trim(),
+    text: servers
+      .map((server) => serverText(maskedServer(server)))
+      .join("\n")
+      .trim(),
     connected,
   };
   if (options.json) printJson(report);
@@ -62,6 +74,13 @@ function checkSources(sources: readonly ImportSource[], word: string | undefined
   }
   const stranger = sources.find(({ document }) => document.path === undefined);
   if (stranger) throw new Ending("usage", [`--connect: ${stranger.place.file} belongs to no client`]);
+  for (const { place } of sources) writtenFile(userFile(place));
+  if (connect === "url" && sources.some(({ place }) => !readsAddresses(place))) {
+    throw new Ending("usage", [
+      "--connect url: Claude Desktop starts every server that its file names, and skips addresses there; nothing was written",
+      "--connect alone lets it start isthmus stdio",
+    ]);
+  }
 }
 
 /** The secrets first: a gateway that follows the config must find them. */
@@ -84,13 +103,31 @@ function connectSource(
   options: ImportOptions,
 ): ImportReport["connected"][number] {
   const kept = plan.servers.filter(({ isOnlyThere }) => isOnlyThere).map(({ name }) => name);
-  const after = pointAtUs(document, ourEntry(file, options), kept);
+  const ours = ourEntry(place, file, options);
+  const after = pointAtUs(document, ours, kept);
   const isDone = options.dryRun || after === document.text;
-  const backup = isDone ? undefined : replaceWithBackup(place.file, document.text, after, new Date());
-  return { file: place.file, backup, kept, text: after };
+  const backup = isDone ? undefined : keepAndReplace(place, document.text, after);
+  return {
+    file: place.file,
+    isAlone: "command" in ours,
+    readsAddresses: readsAddresses(place),
+    backup,
+    kept,
+    text: JSON.stringify(maskedEntry(serversWithUs(document, ours, kept)), null, 2),
+  };
 }
 
-function ourEntry(file: ConfigFile, { connect }: ImportOptions): OurEntry {
-  if (connect === "url") return { url: `http://${file.listen}/mcp` };
-  return ourCommand(process.argv[1] ?? "", file.env, file.path);
+function keepAndReplace(place: ClientPlace, read: string, after: string): string {
+  return replaceWithBackup(userFile(place), makeBackupKey(), { read, after, now: new Date() });
+}
+
+function readsAddresses({ client }: ClientPlace): boolean {
+  return ourAddress(client, "") !== undefined;
+}
+
+function ourEntry({ client }: ClientPlace, file: ConfigFile, { connect }: ImportOptions): OurEntry {
+  const listen = parseListen(file.listen);
+  const url = `http://${listen ? formatListen(reachableAt(listen)) : file.listen}/mcp`;
+  const address = connect === "url" ? ourAddress(client, url) : undefined;
+  return address ?? ourCommand(process.argv[1] ?? "", file.env, file.path);
 }

@@ -1,9 +1,12 @@
-import type { ConnectFlags } from "../client/connect.ts";
-import { withConnection } from "../client/connect.ts";
+import { type Connection, cutLists, type GatewayFacts, withConnection } from "../client/connect.ts";
+import type { ConnectFlags } from "../client/gateway-url.ts";
 import { type Listing, listOffers, type Offered, type OfferKind } from "../client/offers.ts";
 import { Ending } from "../ending.ts";
-import { outputWidth, print, printJson } from "../output/console.ts";
-import { tableLines } from "../output/table.ts";
+import { print, printJson, say, tableWidth } from "../output/console.ts";
+import { askForGrantLines, type GrantExample, grantLines } from "../output/grant-advice.ts";
+import { plainLine } from "../output/plain.ts";
+import { tableLines, wrappedRows } from "../output/table.ts";
+import { PROGRAM } from "../program-name.ts";
 
 export type ListOptions = ConnectFlags & {
   readonly server?: string;
@@ -17,15 +20,53 @@ export async function list(options: ListOptions): Promise<void> {
   if (options.server !== undefined && options.resources) {
     throw new Ending("usage", ["--server: resources do not tell their server; leave out --server or --resources"]);
   }
-  const { offers, troubles } = await withConnection(options, (connection) => listOffers(connection, kindsOf(options)));
+  const { offers, troubles, ...looked } = await withConnection(options, (connection) => look(connection, options));
   const { server } = options;
   const shown = server === undefined ? offers : offers.filter((offer) => offer.server === server);
-  const listing = { offers: shown, troubles: troubles.filter(([id]) => server === undefined || id === server) };
-  if (server !== undefined && shown.length === 0 && listing.troubles.length === 0) {
-    throw new Ending("usage", [`--server: no server "${server}" offers anything; "isthmus list" shows all of them`]);
+  const isAsked = ([id]: readonly string[]) => server === undefined || id === server;
+  const wrong = troubles.filter(isAsked);
+  const listing: Looked = { ...looked, offers: shown, troubles: wrong, cut: looked.cut.filter(isAsked) };
+  if (looked.other !== undefined) say(looked.other);
+  if (server !== undefined && shown.length === 0 && wrong.length === 0 && !looked.nothingGranted) {
+    throw new Ending("usage", [`--server: no server "${server}" offers anything; "${PROGRAM} list" shows all of them`]);
   }
   if (options.json) printJson(listingJson(listing));
-  else for (const line of listingLines(listing, outputWidth())) print(line);
+  else for (const line of listingLines(listing, tableWidth())) print(line);
+}
+
+/** What is offered, and what the programs of servers that do not work wrote last, where we may know. */
+type Looked = Listing & {
+  readonly words: ReadonlyMap<string, readonly string[]>;
+  readonly cut: ReturnType<typeof cutLists>;
+  /** Callers are known, and none of them may use anything: an example of what to grant. */
+  readonly nothingGranted: GrantExample | undefined;
+  /** Others may use something, and this caller nothing. */
+  readonly lacksGrant?: GrantExample | undefined;
+  /** That the gateway has another config than the one here, where a server of this one is missing. */
+  readonly other?: string | undefined;
+};
+
+async function look(connection: Connection, options: ListOptions): Promise<Looked> {
+  const listing = await listOffers(connection, kindsOf(options));
+  const servers = await connection.servers();
+  const facts = listing.offers.length === 0 ? await connection.about() : undefined;
+  return {
+    ...listing,
+    other: lacksServer(listing, connection.place) ? await connection.otherConfig?.() : undefined,
+    words: new Map(servers.map(({ id, lastWords = [] }) => [id, lastWords])),
+    cut: cutLists(servers),
+    nothingGranted: facts?.grantsNothing ? grantExample(facts, connection) : undefined,
+    lacksGrant: facts?.knowsCallers && !facts.grantsNothing && facts.user ? grantExample(facts, connection) : undefined,
+  };
+}
+
+function lacksServer({ offers, troubles }: Listing, place: Connection["place"]): boolean {
+  const seen = new Set([...offers.map(({ server }) => server), ...troubles.map(([id]) => id)]);
+  return place?.servers.some(({ id }) => !seen.has(id)) ?? false;
+}
+
+function grantExample({ user, role }: GatewayFacts, { place }: Connection): GrantExample {
+  return { user, server: place?.servers[0]?.id, mayGrant: role === "admin" };
 }
 
 function kindsOf({ resources, prompts }: ListOptions): OfferKind[] {
@@ -39,25 +80,56 @@ function kindsOf({ resources, prompts }: ListOptions): OfferKind[] {
 /** Names of 64 characters are allowed; most are shorter than this. */
 const MAX_COLUMN = 44;
 
-export function listingLines({ offers, troubles }: Listing, width: number): string[] {
+export function listingLines(looked: Looked, width: number): string[] {
+  const { offers, troubles, words, cut, nothingGranted, lacksGrant } = looked;
   const rows = offers.map(({ name, server, title, description }) => [name, server ?? "", description ?? title ?? ""]);
   const head = ["NAME", "SERVER", "DESCRIPTION"];
   const table =
-    rows.length > 0 ? tableLines([head, ...rows], { width, maxColumn: MAX_COLUMN }) : ["Nothing is offered."];
-  if (troubles.length === 0) return table;
-  const wrong = troubles.map(([id, status, message]) => [id, status, message]);
+    rows.length > 0
+      ? tableLines([head, ...rows], { width, maxColumn: MAX_COLUMN })
+      : [
+          "Nothing is offered.",
+          ...(nothingGranted ? ["", ...grantLines(nothingGranted)] : []),
+          ...(lacksGrant ? ["", ...askForGrantLines(lacksGrant)] : []),
+        ];
+  const starting = troubles.filter(([, status]) => status === "starting").map(([id]) => plainLine(id));
+  const wrong = troubles
+    .filter(([, status]) => status !== "starting")
+    .map(([id, status, message]) => [id, status, message]);
+  const rest = [
+    ...(starting.length === 0 ? [] : ["", `Still starting: ${starting.join(", ")}.`]),
+    ...(cut.length === 0 ? [] : ["", "Not whole:", ...indented(cut, width).flat()]),
+  ];
+  if (wrong.length === 0) return [...table, ...rest];
   return [
     ...table,
+    ...rest,
     "",
     "Not working:",
-    ...tableLines(wrong, { width: width - 2 }).map((line) => `  ${line}`),
+    ...indented(wrong, width).flatMap((lines, index) => [
+      ...lines,
+      ...(words.get(wrong[index]?.[0] ?? "") ?? []).map((said) => `    it wrote: ${plainLine(said)}`),
+    ]),
     "",
-    '"isthmus doctor" says what to do about it.',
+    `"${PROGRAM} doctor" says what to do about it.`,
   ];
 }
 
-function listingJson({ offers, troubles }: Listing): object {
+/** The lines of each row. */
+function indented(rows: readonly string[][], width: number): string[][] {
+  return wrappedRows(rows, { width: width - 2 }).map((lines) => lines.map((line) => `  ${line}`));
+}
+
+function listingJson({ offers, troubles, words, cut, nothingGranted }: Looked): object {
   const entries = offers.map(({ kind, name, server, entry }: Offered) => ({ kind, name, server, entry }));
-  const servers = troubles.map(([id, status, message]) => [id, { status, ...(message !== "" && { message }) }]);
-  return { offers: entries, servers: Object.fromEntries(servers) };
+  const servers = troubles.map(([id, status, message]) => {
+    const lastWords = words.get(id) ?? [];
+    return [id, { status, ...(message !== "" && { message }), ...(lastWords.length > 0 && { lastWords }) }];
+  });
+  const inPart = cut.map(([id, message]) => [id, { status: "ok", message }]);
+  return {
+    offers: entries,
+    servers: Object.fromEntries([...servers, ...inPart]),
+    ...(nothingGranted && { grantsNothing: true }),
+  };
 }

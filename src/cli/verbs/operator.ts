@@ -1,4 +1,5 @@
 import { defaultKeyFile, makeOperatorKey, publicLine, readOperatorKey } from "../operator/operator-key.ts";
+import { makeOperatorToken, operatorTokenFile } from "../operator/operator-token.ts";
 import { print, printJson } from "../output/console.ts";
 import { shortPath } from "../output/short-path.ts";
 
@@ -16,4 +17,11 @@ export function initOperator(options: OperatorOptions): void {
   print();
   print("[[gate.anchors]]");
   print(`key = ${JSON.stringify(anchor)}`);
+}
+
+/** By which a gateway knows whoever runs it. */
+export function printToken({ json }: OperatorOptions): void {
+  const token = makeOperatorToken();
+  if (json) return printJson({ file: operatorTokenFile(), token });
+  print(token);
 }

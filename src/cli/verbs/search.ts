@@ -1,6 +1,7 @@
-import { type ConnectFlags, withConnection } from "../client/connect.ts";
+import { withConnection } from "../client/connect.ts";
+import type { ConnectFlags } from "../client/gateway-url.ts";
 import { listOffers } from "../client/offers.ts";
-import { outputWidth, print, printJson } from "../output/console.ts";
+import { print, printJson, tableWidth } from "../output/console.ts";
 import { tableLines } from "../output/table.ts";
 import { rank } from "../search/rank.ts";
 
@@ -18,5 +19,5 @@ export async function search(words: readonly string[], options: SearchOptions): 
   }
   if (hits.length === 0) return print(`Nothing among ${offers.length} has these words.`);
   const rows = hits.map(({ item }) => [item.name, item.kind, item.description ?? item.title ?? ""]);
-  for (const line of tableLines([["NAME", "KIND", "DESCRIPTION"], ...rows], { width: outputWidth() })) print(line);
+  for (const line of tableLines([["NAME", "KIND", "DESCRIPTION"], ...rows], { width: tableWidth() })) print(line);
 }

@@ -1,8 +1,9 @@
 import { operate } from "../client/operate.ts";
 import { Ending } from "../ending.ts";
 import { type JsonObject, objectOf, objectsIn, textOf } from "../json.ts";
-import { outputWidth, print, printJson, say } from "../output/console.ts";
+import { print, printJson, say, tableWidth } from "../output/console.ts";
 import { tableLines } from "../output/table.ts";
+import { PROGRAM } from "../program-name.ts";
 
 export type TokenOptions = {
   readonly user?: string;
@@ -19,7 +20,7 @@ export type TokenOptions = {
 
 /** Makes, lists and revokes the tokens that a gateway gives out itself. */
 export async function token(
-  action: "create" | "list" | "revoke",
+  action: "create" | "list" | "rotate" | "revoke",
   id: string | undefined,
   options: TokenOptions,
 ): Promise<void> {
@@ -28,10 +29,17 @@ export async function token(
       return await create(options);
     case "list":
       return await list(options);
+    case "rotate":
+      return await rotate(id, options);
     case "revoke":
       return await revoke(id, options);
   }
 }
+
+const NO_TOKENS = [
+  "the gateway that runs keeps no tokens, so nothing was done: it was started without a config, or keeps nothing",
+  "write tokens = true under [auth] of its config, and start it again",
+];
 
 async function create(options: TokenOptions): Promise<void> {
   const { user, tenant, client, role, expires, group: groups = [], scope: scopes = [] } = options;
@@ -46,7 +54,10 @@ async function create(options: TokenOptions): Promise<void> {
     ...(expires !== undefined && { expiresIn: expires }),
   };
   const made = objectOf(
-    await operate({ id: "tokens.create", method: "POST", path: "/api/tokens", input: { body } }, options),
+    await operate(
+      { id: "tokens.create", method: "POST", path: "/api/tokens", input: { body }, missing: NO_TOKENS },
+      options,
+    ),
   );
   if (options.json) return printJson(made);
   print(String(made.token));
@@ -61,23 +72,45 @@ async function list(options: TokenOptions): Promise<void> {
     [id, tenant, user, client, role, day(expiresAt), day(lastUsedAt)].map((cell) => textOf(cell) ?? ""),
   );
   const head = ["ID", "TENANT", "USER", "CLIENT", "ROLE", "EXPIRES", "LAST USED"];
-  for (const line of tableLines([head, ...rows], { width: outputWidth() })) print(line);
+  for (const line of tableLines([head, ...rows], { width: tableWidth() })) print(line);
 }
 
 /** Page after page. */
 async function all(options: TokenOptions, after?: string): Promise<readonly JsonObject[]> {
   const input = after === undefined ? {} : { after };
   const path = `/api/tokens?${new URLSearchParams(input)}`.replace(/\?$/, "");
-  const { tokens, next } = objectOf(await operate({ id: "tokens.list", method: "GET", path, input }, options));
+  const { tokens, next } = objectOf(
+    await operate({ id: "tokens.list", method: "GET", path, input, missing: NO_TOKENS }, options),
+  );
   const page = objectsIn(tokens);
   const last = textOf(next);
   return last === undefined ? page : [...page, ...(await all(options, last))];
 }
 
-async function revoke(id: string | undefined, options: TokenOptions): Promise<void> {
-  if (id === undefined) throw new Ending("usage", ['which token? "isthmus token list" shows their ids']);
+/** The new token takes the place of the old one at once. */
+async function rotate(id: string | undefined, options: TokenOptions): Promise<void> {
+  const path = `/api/tokens/${encodeURIComponent(named(id))}/rotate`;
+  const body = options.expires === undefined ? {} : { expiresIn: options.expires };
+  const order = { id: "tokens.rotate", method: "POST", path, input: { id, body }, missing: noToken(named(id)) };
+  const made = objectOf(await operate(order, options));
+  if (options.json) return printJson(made);
+  print(String(made.token));
+  say(`this is the token ${made.id} of ${made.user}; ${id} is refused from now on. It cannot be shown again`);
+}
+
+function named(id: string | undefined): string {
+  if (id === undefined) throw new Ending("usage", [`which token? "${PROGRAM} token list" shows their ids`]);
+  return id;
+}
+
+function noToken(id: string): readonly string[] {
+  return [`there is no token ${JSON.stringify(id)}; "${PROGRAM} token list" shows their ids`];
+}
+
+async function revoke(given: string | undefined, options: TokenOptions): Promise<void> {
+  const id = named(given);
   const path = `/api/tokens/${encodeURIComponent(id)}`;
-  await operate({ id: "tokens.revoke", method: "DELETE", path, input: { id } }, options);
+  await operate({ id: "tokens.revoke", method: "DELETE", path, input: { id }, missing: noToken(id) }, options);
   if (options.json) printJson({ revoked: id });
   else print(`Revoked ${id}.`);
 }

@@ -1,13 +1,14 @@
 import { readReport } from "../client/call-report.ts";
 import { NoAnswer } from "../client/channel.ts";
-import type { ConnectFlags } from "../client/connect.ts";
-import { configuredUrl, parseGatewayUrl } from "../client/gateway-url.ts";
-import { type HttpAnswer, httpGet, jsonOf } from "../client/http-get.ts";
+import { type ConnectFlags, gatewayUrl } from "../client/gateway-url.ts";
+import { type HttpAnswer, jsonOf } from "../client/http-get.ts";
+import { refusalOf } from "../client/refusal.ts";
 import { Ending } from "../ending.ts";
 import { type JsonObject, objectOf, objectsIn } from "../json.ts";
-import { outputWidth, print, printJson } from "../output/console.ts";
+import { lookAsOperator } from "../operator/send-as-operator.ts";
+import { print, printJson, tableWidth } from "../output/console.ts";
 import { callLines, isMeant, traceLines } from "../output/trace-lines.ts";
-import { readOwnConfig } from "../own-config.ts";
+import { PROGRAM } from "../program-name.ts";
 
 const TIMEOUT_MS = 5_000;
 const SHOWN = 20;
@@ -20,44 +21,42 @@ export async function trace(callId: string | undefined, options: ConnectFlags & 
   const found =
     answer.status === 200 ? jsonOf(answer) : (await lastCalls(url)).find((call) => isMeant(callId, readReport(call)));
   if (found === undefined) {
-    throw new Ending("failure", [`no call ${JSON.stringify(callId)} among the last ones; "isthmus trace" lists them`]);
+    throw new Ending("failure", [
+      `no call ${JSON.stringify(callId)} among the last ones; "${PROGRAM} trace" lists them`,
+    ]);
   }
   if (options.json) return printJson(found);
-  for (const line of traceLines(readReport(found), outputWidth())) print(line);
+  for (const line of traceLines(readReport(found), tableWidth())) print(line);
 }
 
 async function lastCalls(url: URL): Promise<readonly JsonObject[]> {
   return objectsIn(objectOf(jsonOf(await ask(new URL("/api/calls", url)))).calls);
 }
 
-function gatewayUrl({ url, config }: ConnectFlags): URL {
-  if (url !== undefined) return parseGatewayUrl(url);
-  const configured = configuredUrl(readOwnConfig(config === undefined ? {} : { config }).config);
-  if (configured) return configured;
-  throw new Ending("usage", ["gateway.listen: the config names no port; say where the gateway is with --url"]);
-}
-
 async function ask(url: URL): Promise<HttpAnswer> {
   let answer: HttpAnswer;
   try {
-    answer = await httpGet(url, TIMEOUT_MS);
+    answer = await lookAsOperator({ method: "GET", url, timeoutMs: TIMEOUT_MS });
   } catch (error) {
     if (!(error instanceof NoAnswer)) throw error;
     throw new Ending("unreachable", [
-      `no gateway answers at ${url.origin} (${error.message}); only a running one ("isthmus up") remembers its calls`,
+      `no gateway answers at ${url.origin} (${error.message}); only a running one ("${PROGRAM} up") remembers its calls`,
     ]);
   }
   const { calls, callId, code } = objectOf(jsonOf(answer));
   if (answer.status === 200 && (calls ?? callId) !== undefined) return answer;
   if (answer.status === 404 && code === "NO_SUCH_TARGET") return answer;
-  throw new Ending("unreachable", [`${url.href} answered HTTP ${answer.status}; is another program there?`]);
+  throw (
+    refusalOf(url, answer) ??
+    new Ending("unreachable", [`${url.href} answered HTTP ${answer.status}; is another program there?`])
+  );
 }
 
 function showCalls(all: readonly JsonObject[], isJson: boolean): void {
   const calls = all.slice(0, SHOWN);
   if (isJson) return printJson({ calls });
   if (calls.length === 0) return print("No call has finished yet.");
-  for (const line of callLines(calls.map(readReport), outputWidth())) print(line);
+  for (const line of callLines(calls.map(readReport), tableWidth())) print(line);
   print();
-  print("isthmus trace <call> shows one of them step by step.");
+  print(`${PROGRAM} trace <call> shows one of them step by step.`);
 }

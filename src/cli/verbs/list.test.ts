@@ -1,0 +1,46 @@
+import { expect, test } from "vitest";
+import { listingLines } from "./list.ts";
+
+test("a server that starts is not among those that do not work", () => {
+  const slow: [string, string, string] = ["slow", "starting", ""];
+  const dead: [string, string, string] = ["dead", "unreachable", "refused"];
+  const looked = { offers: [], words: new Map(), cut: [], nothingGranted: undefined };
+  expect(listingLines({ ...looked, troubles: [slow] }, 80)).toEqual([
+    "Nothing is offered.",
+    "",
+    "Still starting: slow.",
+  ]);
+  expect(listingLines({ ...looked, troubles: [slow, dead] }, 80)).toEqual([
+    "Nothing is offered.",
+    "",
+    "Still starting: slow.",
+    "",
+    "Not working:",
+    "  dead  unreachable  refused",
+    "",
+    '"isthmus doctor" says what to do about it.',
+  ]);
+});
+
+test("a server of whose list a part is left out works, and the list says so", () => {
+  const cut: [string, string] = ["big", "tools/list is cut short: raise maxEntries of the server"];
+  const looked = { offers: [], words: new Map(), cut: [], nothingGranted: undefined };
+  expect(listingLines({ ...looked, troubles: [], cut: [cut] }, 80)).toEqual([
+    "Nothing is offered.",
+    "",
+    "Not whole:",
+    "  big  tools/list is cut short: raise maxEntries of the server",
+  ]);
+});
+
+test("what is wrong with a server is broken at the edge of the terminal, and never cut", () => {
+  const message = `env.TOKEN: the environment variable ${"LONG_".repeat(12)}NAME is not set`;
+  const looked = { offers: [], words: new Map([["dead", ["gone"]]]), cut: [], nothingGranted: undefined };
+  const lines = listingLines({ ...looked, troubles: [["dead", "invalid", message]] }, 60);
+  expect(lines.slice(3, -2)).toEqual([
+    "  dead  invalid  env.TOKEN: the environment variable",
+    `                 ${"LONG_".repeat(12)}NAME`,
+    "                 is not set",
+    "    it wrote: gone",
+  ]);
+});
