@@ -1,0 +1,80 @@
+/** The packed package, installed as a user installs it, into a folder of its own. */
+import { execFileSync, spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { ROOT } from "../kit/program.ts";
+
+const NPM_MS = 120_000;
+
+export class Installed implements Disposable {
+  readonly #folder = mkdtempSync(join(tmpdir(), "isthmus-package-"));
+  readonly prefix = join(this.#folder, "prefix");
+  readonly home = join(this.#folder, "home");
+  readonly tarball: string;
+  /** Where the developer's npm gets packages from. */
+  readonly #npmSettings = { npm_config_cache: npmSetting("cache"), npm_config_userconfig: npmSetting("userconfig") };
+
+  constructor() {
+    mkdirSync(this.home);
+    // Without its scripts: dist is built already.
+    this.#npm(["pack", "--ignore-scripts", "--pack-destination", this.#folder], ROOT);
+    const name = readdirSync(this.#folder).find((file) => file.endsWith(".tgz"));
+    this.tarball = join(this.#folder, name ?? "");
+  }
+
+  /** Paths in the package. */
+  files(): string[] {
+    const list = execFileSync("tar", ["tzf", this.tarball], { encoding: "utf8" });
+    return list
+      .trim()
+      .split("\n")
+      .map((path) => path.replace(/^package\//, ""))
+      .sort();
+  }
+
+  /** What npm says about it. */
+  installGlobally(): string {
+    return this.run(`npm install --global --prefix '${this.prefix}' --prefer-offline '${this.tarball}' 2>&1`);
+  }
+
+  /** Packages that were installed with it. */
+  packages(): string[] {
+    const folder = join(this.prefix, "lib/node_modules/isthmus/node_modules");
+    const names = readdirSync(folder).filter((name) => !name.startsWith("."));
+    return names.flatMap((name) =>
+      name.startsWith("@") ? readdirSync(join(folder, name)).map((one) => `${name}/${one}`) : name,
+    );
+  }
+
+  environment(more: Readonly<Record<string, string>> = {}): Record<string, string> {
+    // The Node of this test first, whatever the system has.
+    const path = [dirname(process.execPath), join(this.prefix, "bin"), process.env.PATH ?? ""].join(delimiter);
+    const kept = Object.entries(process.env).filter(([name]) => /^(https?|no)_proxy$|_CA_CERTS$/i.test(name));
+    const network = Object.fromEntries(kept.map(([name, value]) => [name, value ?? ""]));
+    return { ...network, ...this.#npmSettings, PATH: path, HOME: this.home, ...more };
+  }
+
+  /** What a command of a shell prints in the home of the user. */
+  run(command: string, env: Readonly<Record<string, string>> = {}): string {
+    const options = { cwd: this.home, env: this.environment(env), encoding: "utf8", timeout: NPM_MS } as const;
+    return execFileSync("sh", ["-c", command], { ...options, stdio: ["ignore", "pipe", "pipe"] });
+  }
+
+  start(command: readonly [string, ...string[]], env: Readonly<Record<string, string>>) {
+    const [file, ...args] = command;
+    return spawn(file, args, { cwd: this.home, env: this.environment(env), stdio: "ignore", detached: true });
+  }
+
+  #npm(args: readonly string[], cwd: string): void {
+    execFileSync("npm", args, { cwd, stdio: "pipe", timeout: NPM_MS });
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+function npmSetting(name: string): string {
+  return execFileSync("npm", ["config", "get", name], { cwd: ROOT, encoding: "utf8", stdio: "pipe" }).trim();
+}
