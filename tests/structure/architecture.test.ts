@@ -1,18 +1,8 @@
 import { expect, test } from "vitest";
+import { namedPaths } from "./named-paths.ts";
 import { hasPath, readText } from "./repo-files.ts";
 
 const MAP = "ARCHITECTURE.md";
-
-// Only words that start with a top folder count, because `server/discover` and its like are method names.
-const PATH =
-  /^(?:src|tests|docs|scripts|bench|examples|deploy|console|sdks|proto|changes|\.ci)\/[\w./-]*$|^[\w-]+\.(?:md|json|ts|toml)$/;
-
-/** Paths in backticks; code blocks draw pictures and are left out, as are patterns like `src/*`. */
-function namedPaths(markdown: string): string[] {
-  const prose = markdown.replace(/^```[\s\S]*?^```/gm, "");
-  const words = [...prose.matchAll(/`([^`\n]+)`/g)].map((match) => (match[1] as string).replace(/[#:].*$/, ""));
-  return [...new Set(words.filter((word) => PATH.test(word)))];
-}
 
 test("every path that ARCHITECTURE.md names exists", () => {
   expect(hasPath(MAP), `${MAP} is missing`).toBe(true);

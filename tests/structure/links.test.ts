@@ -1,5 +1,6 @@
 import { posix } from "node:path";
 import { expect, test } from "vitest";
+import manifest from "../../package.json" with { type: "json" };
 import { hasPath, listFiles, readText } from "./repo-files.ts";
 
 const PAGES = [...listFiles("docs", ".md"), ...listFiles("changes", ".md"), "README.md", "CONTRIBUTING.md"];
@@ -34,6 +35,25 @@ function isThere({ path, anchor }: { path: string; anchor: string }): boolean {
 
 test.each(PAGES)("every link of %s leads somewhere", (page) => {
   expect(linksOf(page, readText(page)).filter((link) => !isThere(link))).toEqual([]);
+});
+
+/** What `npm pack` takes: folders and files. */
+const PACKED = manifest.files.filter((name) => !name.startsWith("!"));
+
+function isPacked(path: string): boolean {
+  return PACKED.some((name) => path === name || path.startsWith(`${name}/`));
+}
+
+test.each([...PAGES, "SECURITY.md"].filter(isPacked))(
+  "%s, which is in the package, leads to nothing beside it",
+  (page) => {
+    expect(linksOf(page, readText(page)).filter(({ path }) => !isPacked(path))).toEqual([]);
+  },
+);
+
+test("the README links to what the package has, and names the rest as the repository's", () => {
+  const names = readText("README.md").matchAll(/^(.*)(?<![(/[])\b([A-Z]+\.md)/gm);
+  expect([...names].filter(([, before]) => !before?.startsWith("| in the repository |"))).toEqual([]);
 });
 
 test("the guide's index leads to each of its pages", () => {

@@ -1,0 +1,94 @@
+/** Having what a rule denies that looks at the caller alone, in other ways than by a call. */
+import { afterAll, expect, test } from "vitest";
+import { openSession, post } from "../e2e/kit/rpc.ts";
+import { askingServer, rulesFor } from "./kit/config-parts.ts";
+import { describeAttacks } from "./kit/describe-attacks.ts";
+import { KeyIssuer } from "./kit/key-issuer.ts";
+
+// Its address stands in the config, which is made before any hook runs.
+const issuer = await KeyIssuer.start();
+afterAll(() => issuer[Symbol.asyncDispose]());
+
+const RULES = {
+  denied: { when: '!("payers" in principal.groups)', effect: "deny" },
+  allowed: { when: '"payers" in principal.groups', effect: "allow" },
+  told: { when: '!("pay" in principal.scopes) && tool.startsWith("told.")', effect: "deny" },
+  faulty: { when: '!principal.groups.exists(one, one == "payers") && principal.nothing == 1', effect: "deny" },
+};
+const NAMES = Object.keys(RULES);
+const config = `
+[auth]
+tokens = true
+resource = "https://gateway.example"
+${issuer.table()}
+${rulesFor(RULES)}
+${[...NAMES, "free"].map((id) => askingServer(id, 'task = "auto"')).join("")}
+`;
+type Headers = Record<string, string>;
+const bearer = (claims: object): Headers => ({ authorization: `Bearer ${issuer.token(claims)}` });
+const good = () => bearer({ scope: "pay", groups: ["payers"] });
+const less = () => bearer({ scope: "other", groups: ["others"] });
+
+describeAttacks("what a rule about callers denies", { config, tokens: {} }, (field) => {
+  const ask = async (url: string, session: Headers, method: string, params: object = {}) =>
+    (await post(url, { id: 1, method, params }, session)).messages.at(-1);
+  const opened = async (as: Headers, url = `${field.origin()}/mcp`): Promise<[string, Headers]> => [
+    url,
+    { ...(await openSession(url, { tasks: {} }, as)), ...as },
+  ];
+
+  test("is on no list, and one caller's list is not another's", async () => {
+    for (const [as, isListed] of [
+      [good, true],
+      [less, false],
+      [good, true],
+    ] as const) {
+      for (let at = 0; at < field.processes; at++) {
+        const [url, session] = await opened(as(), `${field.origin(at)}/mcp`);
+        const tools = JSON.stringify(await ask(url, session, "tools/list"));
+        const resources = JSON.stringify(await ask(url, session, "resources/list"));
+        expect(tools).toContain("free.touch");
+        // One that cannot be judged is refused when it is called.
+        for (const name of NAMES.filter((one) => one !== "faulty")) {
+          expect([name, tools.includes(`"${name}.touch"`)]).toEqual([name, isListed]);
+          expect([name, resources.includes(`memo://${name}`)]).toEqual([name, isListed]);
+        }
+      }
+    }
+  });
+
+  test.each(NAMES)("is not told of as the result of a task: %s", async (name) => {
+    const [url, session] = await opened(good());
+    const params = { name: `${name}.touch`, arguments: {}, task: { ttl: 600_000 } };
+    const { taskId } = ((await ask(url, session, "tools/call", params))?.result?.task ?? {}) as { taskId: string };
+    expect(JSON.stringify(await ask(url, session, "tasks/result", { taskId }))).toContain("touched");
+    const lesser = { ...session, ...less() };
+    for (const method of ["tasks/result", "tasks/get", "tasks/cancel"]) {
+      expect((await ask(url, lesser, method, { taskId }))?.error, method).toMatchObject({ code: -32602 });
+    }
+    expect(JSON.stringify(await ask(url, lesser, "tasks/list"))).not.toContain(taskId);
+    expect(JSON.stringify(await ask(url, session, "tasks/list"))).toContain(taskId);
+  });
+
+  test.each(NAMES)("is not heard of by whoever comes for the stream of a session: %s", async (name) => {
+    const [url, session] = await opened(good());
+    for (const uri of [`memo://${name}`, "memo://free"]) {
+      expect(await ask(url, session, "resources/subscribe", { uri })).toHaveProperty("result");
+    }
+    const leaving = new AbortController();
+    const headers = { ...session, ...less(), accept: "text/event-stream" };
+    const stream = await fetch(url, { headers, signal: leaving.signal });
+    let heard = "";
+    void (async () => {
+      for await (const chunk of stream.body ?? []) heard += new TextDecoder().decode(chunk);
+    })().catch(() => undefined);
+    const [other, own] = await opened(good());
+    for (const one of [name, "free"]) {
+      const params = { name: `${one}.touch`, arguments: {} };
+      expect(JSON.stringify(await ask(other, own, "tools/call", params))).toContain("touched");
+    }
+    await expect.poll(() => heard).toContain("memo://free");
+    leaving.abort();
+    expect(heard).not.toContain(`memo://${name}`);
+  });
+});
