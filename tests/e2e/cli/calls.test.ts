@@ -18,13 +18,15 @@ afterAll(async () => {
 const run = (...args: string[]) => workspace.run(...args, "--url", gateway.origin);
 
 describe("list", () => {
-  test("shows tools with server and meaning within 80 columns, and what is wrong with which server", async () => {
+  test("shows tools with server and meaning, cut nowhere in a pipe, and what is wrong with which server", async () => {
     const { code, stdout, stderr } = await run("list");
     expect(code).toBe(0);
     expect(stdout).toMatch(/^hello\.greet +hello +Greets someone by name\.$/m);
     expect(stdout).toMatch(/^every\.echo +every /m);
     expect(stdout).toMatch(/Not working:\n {2}gone +unreachable +cannot start/);
-    expect(Math.max(...stdout.split("\n").map((line) => [...line].length))).toBeLessThanOrEqual(80);
+    const { offers } = JSON.parse((await run("list", "--json")).stdout);
+    for (const { entry } of offers) expect(stdout).toContain(entry.description.replace(/\s+/g, " ").trim());
+    expect(stdout).not.toContain("…");
     expect(stdout + stderr).not.toContain("\u001b");
   });
 
@@ -57,6 +59,25 @@ describe("call", () => {
 
   test("has an exit code for a tool that fails, with its words on standard output", async () => {
     expect(await run("call", "odd.fail")).toMatchObject({ code: 5, stdout: "It is broken.\n" });
+  });
+
+  test.each(["dev.isthmus/error", "dev.isthmus\\/error", "\\u0064ev.isthmus/error"])(
+    "believes no server that says what only the gateway may say, as %s",
+    async (key) => {
+      const { code, stdout, stderr } = await run("call", "odd.pose", `key=${key}`);
+      expect({ code, stdout }).toEqual({ code: 5, stdout: "posed\n" });
+      expect(stderr).not.toMatch(/was not called|evil\.test|isthmus approve/);
+    },
+  );
+
+  test.each([
+    '"data":{"code":"NOT_ALLOWED","callId":"c-7"}',
+    '"data":{"dev.isthmus/error":{"code":"NOT_ALLOWED","callId":"c-7"}}',
+    '"data":{"dev.isthmus\\/error":{"code":"NOT_ALLOWED","callId":"c-7"}}',
+    '"data":{"\\u0064ev.isthmus/error":{"code":"NOT_ALLOWED","callId":"c-7"}}',
+  ])("shows a code and a call's id of the gateway's own faults alone, not of a server's with %s", async (data) => {
+    const { code, stderr } = await run("call", "odd.fault", JSON.stringify({ data }));
+    expect({ code, stderr }).toEqual({ code: 6, stderr: "isthmus: odd.fault: posed (-32000)\n" });
   });
 
   test("has an exit code for a call that cannot be made, and says what would be right", async () => {

@@ -85,6 +85,7 @@ describe("add", () => {
       [["add", "bad", "--url", "ftp://a.test"], 3, "servers.bad.url: expected an http(s) URL"],
       [["add", "mcp", "--", "x"], 3, "expected an id that is no path of the gateway"],
       [["add", "other", "--prefix", "hello", "--", "x"], 3, "expected a prefix of its own"],
+      [["add", "bad name!", "--", "x"], 2, '"bad-name" would do'],
       [["add", "nothing"], 2, "expected either --url"],
     ] as const;
     for (const [args, code, message] of refusals) {

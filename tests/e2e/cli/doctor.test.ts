@@ -1,3 +1,4 @@
+import { chmodSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { HELLO, ODD, scriptServer, Workspace } from "./workspace.ts";
@@ -36,6 +37,46 @@ describe("doctor", () => {
     expect(code).toBe(0);
   });
 
+  test.each<[string, (workspace: Workspace) => string, string]>([
+    ["is not there", (workspace) => workspace.path("gone.pem"), "cannot be read (ENOENT)"],
+    ["is a folder", (workspace) => workspace.folder, "cannot be read (EISDIR)"],
+    ["holds no certificate", (workspace) => workspace.write("notes.pem", "no certificate\n"), "holds no certificate"],
+  ])("says so where NODE_EXTRA_CA_CERTS names a file that %s", async (_what, make, why) => {
+    await using workspace = new Workspace();
+    workspace.write("isthmus.toml", `[gateway]\nlisten = "127.0.0.1:0"\n${scriptServer("hello", HELLO)}`);
+    const file = make(workspace);
+    const { stdout } = await workspace.start(["doctor", "--json"], { NODE_EXTRA_CA_CERTS: file }).ended;
+    const findings: Finding[] = JSON.parse(stdout).findings;
+    expect(findings.find(({ what }) => what === "certificates")).toEqual({
+      level: "warning",
+      what: "certificates",
+      found: `NODE_EXTRA_CA_CERTS names ${file}, which ${why}: Node goes on without it`,
+      advice: expect.stringContaining("PEM"),
+    });
+  });
+
+  test("says which bindings and rules are about a name that only lists have, as the log does", async () => {
+    await using workspace = new Workspace();
+    const access = [
+      '[[access.rules]]\nmatch = "places.a_b_2"\neffect = "deny"\n',
+      '[[access.bindings]]\ntarget = { type = "user", pattern = "*" }\nprimitive = "places.a_b_2"\nallowed = false\n',
+      '[[access.rules]]\nmatch = "places.read"\neffect = "deny"\n',
+    ];
+    const server = scriptServer("places", "tests/attacks/places-server.mjs", workspace.path("seen"));
+    workspace.write("isthmus.toml", ['[gateway]\nlisten = "127.0.0.1:0"\n', ...access, server].join(""));
+    const { code, stdout } = await workspace.run("doctor", "--json");
+    const findings: Finding[] = JSON.parse(stdout).findings;
+    expect(findings.filter(({ what }) => what === "access")).toEqual([
+      {
+        level: "warning",
+        what: "access",
+        found: 'what is said about "places.a_b_2" is about nothing: only lists call it so',
+        advice: 'write "places.a_b" instead',
+      },
+    ]);
+    expect(code).toBe(0);
+  });
+
   test("says what is wrong with each server and what to do, and tries the others all the same", async () => {
     await using workspace = new Workspace();
     const config = [
@@ -63,6 +104,41 @@ describe("doctor", () => {
     expect(of("locked")?.advice).toContain("Authorization");
     expect(of("page")).toMatchObject({ level: "problem", advice: expect.stringMatching(/url/) });
     expect(of("nobody")?.advice).toContain("http://127.0.0.1:9/mcp");
+  });
+
+  test("finds a state that cannot be written, as the start does", async () => {
+    await using workspace = new Workspace();
+    workspace.write("isthmus.toml", `[gateway]\nlisten = "127.0.0.1:0"\n${scriptServer("hello", HELLO)}`);
+    const state = async () => {
+      const findings = JSON.parse((await workspace.runAsNobody("doctor", "--json")).stdout).findings as Finding[];
+      return findings.find(({ what }) => what === "state");
+    };
+    chmodSync(workspace.folder, 0o555);
+    try {
+      expect(await state()).toMatchObject({ level: "problem", found: expect.stringContaining("cannot be written") });
+      expect((await workspace.runAsNobody("up")).code).toBe(10);
+    } finally {
+      chmodSync(workspace.folder, 0o777);
+    }
+    expect(await state()).toBeUndefined();
+    workspace.write(".isthmus", "not a folder");
+    expect(await state()).toMatchObject({ level: "problem" });
+  });
+
+  test("says https:// at a port without TLS, a name of nobody and a command with arguments for what they are", async () => {
+    await using workspace = new Workspace();
+    const table = (id: string, line: string) => `[[servers]]\nid = "${id}"\n${line}\n`;
+    const servers = [
+      table("tls", `url = "${origin.replace("http:", "https:")}/mcp"`),
+      table("name", 'url = "http://no-such-host.invalid/mcp"'),
+      table("flag", 'command = "node x.mjs --flag"'),
+    ];
+    workspace.write("isthmus.toml", `[gateway]\nlisten = "127.0.0.1:0"\n${servers.join("")}`);
+    const { findings } = JSON.parse((await workspace.run("doctor", "--json")).stdout) as { findings: Finding[] };
+    const advice = (id: string) => findings.find(({ what }) => what === `servers.${id}`)?.advice;
+    expect(advice("tls")).toContain(`use ${origin}/mcp`);
+    expect(advice("name")).toContain("the name no-such-host.invalid does not resolve");
+    expect(advice("flag")).toContain('command = "node" and args = ["x.mjs", "--flag"]');
   });
 
   test("tells every problem of a config, and who has the port", async () => {

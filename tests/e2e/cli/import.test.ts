@@ -1,4 +1,4 @@
-import { readdirSync, statSync } from "node:fs";
+import { chmodSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { ROOT } from "../kit/program.ts";
@@ -40,7 +40,7 @@ describe("import", () => {
     const config = workspace.read("isthmus.toml");
     expect(config).not.toContain(TOKEN);
     expect(config).not.toContain("Bearer abc");
-    const secret = workspace.path(".isthmus/secrets/My-GitHub-GITHUB_TOKEN");
+    const secret = workspace.path(".isthmus/secrets/My-GitHub/GITHUB_TOKEN");
     expect(statSync(secret).mode & 0o777).toBe(0o600);
     expect(statSync(workspace.path(".isthmus")).mode & 0o777).toBe(0o700);
     expect(await workspace.run("call", "My-GitHub.env", "name=GITHUB_TOKEN")).toMatchObject({ stdout: `${TOKEN}\n` });
@@ -49,6 +49,20 @@ describe("import", () => {
     const again = await workspace.run("import");
     expect(again.stdout).toContain("is in the config already");
     expect(workspace.read("isthmus.toml")).toBe(config);
+  });
+
+  test("leaves variables with a default alive in what starts a server", async () => {
+    await using workspace = new Workspace();
+    workspace.write("isthmus.toml", '[gateway]\nlisten = "127.0.0.1:0"\n');
+    const script = join(ROOT, HELLO);
+    const hello = { command: "${RUN_WITH:-/no/such/program}", args: [`\${SCRIPT:-${script}}`] };
+    workspace.write(CLAUDE, JSON.stringify({ mcpServers: { hello } }));
+    const { code } = await workspace.start(["import", "claude"], { SCRIPT: "/not/this/time" }).ended;
+    expect(code).toBe(0);
+    const greet = (env: Readonly<Record<string, string>>) =>
+      workspace.start(["call", "hello.greet", "name=Ada"], env).ended;
+    expect(await greet({ RUN_WITH: process.execPath })).toMatchObject({ code: 0, stdout: "Hello, Ada!\n" });
+    expect((await greet({})).code).not.toBe(0);
   });
 
   test("shows what it would write, and writes nothing", async () => {
@@ -62,6 +76,50 @@ describe("import", () => {
     expect(workspace.read("isthmus.toml")).toBe(before);
     expect(workspace.read(CLAUDE)).toBe(client);
     expect(readdirSync(workspace.folder).toSorted()).toEqual([".config", "isthmus.toml"]);
+  });
+
+  test.each([[[]], [["--json"]]])("shows no secret of any kind in a dry run (%j)", async (more) => {
+    await using workspace = new Workspace();
+    const secrets = [
+      "sk-live-arg-aaaa",
+      "inline-bbbb",
+      "pw-cccc",
+      "key-dddd",
+      "sk-default-eeee",
+      "ghp_parkedffff",
+      "gggg-rest",
+    ];
+    const [arg, inline, password, key, fallback, parked, rest] = secrets;
+    const mcpServers = {
+      one: { command: "x", args: ["--api-key", arg, `--token=${inline}`, `postgres://u:${password}@h/db`] },
+      two: { url: `https://a.test/mcp?api_key=${key}`, headers: { Authorization: `Bearer \${T:-${fallback}}` } },
+      parked: { command: "x", disabled: true, env: { TOKEN: parked } },
+    };
+    workspace.write("client.json", JSON.stringify({ mcpServers, oauthToken: rest }));
+    const { stdout, code } = await workspace.run("import", "client.json", "--connect", "--dry-run", ...more);
+    expect(code).toBe(0);
+    expect(secrets.filter((secret) => stdout.includes(secret))).toEqual([]);
+    expect(stdout).toContain("[secret]");
+  });
+
+  test("says that the folder of secrets cannot be made, and writes nothing", async () => {
+    await using workspace = workspaceWithClaude();
+    workspace.write("client.json", client);
+    chmodSync(workspace.folder, 0o555);
+    const { code, stderr } = await workspace.runAsNobody("import", "client.json");
+    chmodSync(workspace.folder, 0o755);
+    expect([code, stderr]).toEqual([
+      9,
+      expect.stringMatching(/^isthmus: \S*secrets\/\S+: cannot be made \(EACCES\); [^\n]+\n$/),
+    ]);
+    expect(readdirSync(workspace.folder)).not.toContain(".isthmus");
+  });
+
+  test("says in whole sentences that there is nothing to undo", async () => {
+    await using workspace = workspaceWithClaude();
+    expect((await workspace.run("import", "--undo")).stderr).toBe(
+      "isthmus: no client's file was pointed at Isthmus by import --connect (there is no backup beside it), so there is nothing to undo\n",
+    );
   });
 
   test("points the client at Isthmus, and takes it back byte for byte", async () => {
@@ -85,12 +143,46 @@ describe("import", () => {
 
   test("gives the address where that is wanted, and keeps a later change of the file when undoing", async () => {
     await using workspace = workspaceWithClaude();
-    await workspace.run("import", "claude", "--connect", "url");
-    expect(workspace.read(CLAUDE)).toContain('"url": "http://127.0.0.1:0/mcp"');
-    workspace.write(CLAUDE, "{}");
-    expect((await workspace.run("import", "claude", "--undo")).stdout).toContain("It had been changed since");
+    const cursor = ".cursor/mcp.json";
+    workspace.write(cursor, client);
+    await workspace.run("import", cursor, "--connect", "url");
+    expect(workspace.read(cursor)).toContain('"url": "http://127.0.0.1:0/mcp"');
+    workspace.write(cursor, "{}");
+    expect((await workspace.run("import", cursor, "--undo")).stdout).toContain("It had been changed since");
+    expect(workspace.read(cursor)).toBe(client);
+    expect(workspace.read(`${cursor}.before-undo`)).toBe("{}");
+  });
+
+  test("gives Claude Desktop no address, which it does not read, and changes nothing then", async () => {
+    await using workspace = workspaceWithClaude();
+    const before = workspace.read("isthmus.toml");
+    const { code, stderr } = await workspace.run("import", "claude", "--connect", "url");
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/Claude Desktop starts every server that its file names.*\n.*--connect alone/);
     expect(workspace.read(CLAUDE)).toBe(client);
-    expect(workspace.read(`${CLAUDE}.before-undo`)).toBe("{}");
+    expect(workspace.read("isthmus.toml")).toBe(before);
+    const { stdout } = await workspace.run("import", "claude", "--connect");
+    expect(stdout).toContain("[gate] in the config says which do");
+    expect(stdout).not.toContain("--connect url");
+  });
+
+  test("takes over a server of a name that another one has, and the same one only once", async () => {
+    await using workspace = new Workspace();
+    const files = (folder: string) => ({ filesystem: { command: "npx", args: ["-y", "files", folder] } });
+    workspace.write(CLAUDE, JSON.stringify({ mcpServers: files("/tmp/a") }));
+    workspace.write(".config/Code/User/mcp.json", JSON.stringify({ servers: files("/tmp/b") }));
+    workspace.write(".cursor/mcp.json", JSON.stringify({ mcpServers: files("/tmp/b") }));
+    await workspace.run("import", "claude");
+    const { stdout } = await workspace.run("import", "vscode", "--connect");
+    expect(stdout).toMatch(/added +filesystem +npx -y files \/tmp\/b\n +is called "filesystem-2" here/);
+    expect(workspace.read("isthmus.toml").match(/"\/tmp\/[ab]"/g)).toEqual(['"/tmp/a"', '"/tmp/b"']);
+    const again = await workspace.run("import", ".cursor/mcp.json");
+    expect(again.stdout).toContain('is in the config already as "filesystem-2"');
+    expect(again.stdout).toContain("has them all");
+    workspace.write("off.json", JSON.stringify({ mcpServers: { off: { command: "x", disabled: true } } }));
+    const { stdout: nothing } = await workspace.run("import", "off.json");
+    expect(nothing).toContain("Nothing was added");
+    expect(nothing).not.toContain("has them all");
   });
 
   test("reads a file of VS Code and a server.json, and says what is wrong with others", async () => {

@@ -8,7 +8,8 @@ import type { Readable } from "node:stream";
 import { ROOT } from "../kit/program.ts";
 
 const PROGRAM = join(ROOT, "dist/isthmus.js");
-const TIMEOUT_MS = 25_000;
+const TIMEOUT_MS = 60_000;
+const NOBODY = 65_534;
 
 export type Run = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
 
@@ -34,10 +35,16 @@ export class Workspace {
 
   /** Starts the program and does not wait for it. */
   start(args: readonly string[], env: Readonly<Record<string, string>> = {}): { child: Child; ended: Promise<Run> } {
+    const { child, ended } = this.#spawn(args, env);
+    return { child, ended };
+  }
+
+  #spawn(args: readonly string[], env: Readonly<Record<string, string>>, user: { uid?: number; gid?: number } = {}) {
     const child = spawn(process.execPath, [PROGRAM, ...args], {
       cwd: this.folder,
       env: { PATH: process.env.PATH ?? "", HOME: this.folder, ...env },
       stdio: ["ignore", "pipe", "pipe"],
+      ...user,
     });
     this.#running.add(child);
     let [stdout, stderr] = ["", ""];
@@ -55,12 +62,32 @@ export class Workspace {
         resolve({ code, stdout, stderr });
       });
     });
-    return { child, ended };
+    return { child, ended, timer };
+  }
+
+  /** Starts a gateway, which ends with the workspace. Resolves when it has said that these servers are there. */
+  async serve(verb: string, servers: readonly string[]): Promise<void> {
+    const { child, timer } = this.#spawn([verb], {});
+    clearTimeout(timer);
+    let printed = "";
+    const isReady = () => [...servers.map((id) => `${id}: ok`), "Stop with"].every((text) => printed.includes(text));
+    await new Promise<void>((resolve, reject) => {
+      child.stdout.on("data", (text: string) => {
+        printed += text;
+        if (isReady()) resolve();
+      });
+      child.once("close", () => reject(new Error(`the gateway has ended: ${printed}`)));
+    });
   }
 
   /** Runs the program to its end. */
   run(...args: string[]): Promise<Run> {
     return this.start(args).ended;
+  }
+
+  /** The same as somebody whom rights of files hold up, which they do not do to root. */
+  runAsNobody(...args: string[]): Promise<Run> {
+    return this.#spawn(args, {}, process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {}).ended;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

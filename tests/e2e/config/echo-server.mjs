@@ -1,5 +1,6 @@
 // An MCP server that says who it is: its process, its arguments, and one of its variables. `wait` answers after a while,
-// `touch` tells of a change of the resource if somebody has subscribed to it.
+// `touch` tells of a change of the resource if somebody has subscribed to it,
+// and a tool called `fail` answers that it failed.
 import { createInterface } from "node:readline";
 
 const tools = ["who", "wait", "touch", ...process.argv.slice(2)].map((name) => ({
@@ -30,6 +31,7 @@ for await (const line of createInterface({ input: process.stdin })) {
     if (params.name === "touch" && isWatched)
       send({ method: "notifications/resources/updated", params: { uri: resource.uri } });
     const ms = params.name === "wait" ? params.arguments.ms : 0;
-    setTimeout(() => send({ id, result: { content: [{ type: "text", text: who() }] } }), ms);
+    const isError = params.name === "fail" && { isError: true };
+    setTimeout(() => send({ id, result: { content: [{ type: "text", text: who() }], ...isError } }), ms);
   } else send({ id, error: { code: -32601, message: "method not found" } });
 }

@@ -56,6 +56,12 @@ function edit(base: Base, { at, key, value }: KeyLine, to: { key?: string; value
   return { bytes, line: at + 1, ...(to.says !== undefined && { says: to.says }) };
 }
 
+/** With a secret that only the gateway itself has: those of a server stop that server alone. */
+function sealKey(base: Base, value: string, says: string) {
+  const at = base.lines.indexOf("[gateway]");
+  return { bytes: withLine(base, at, "[gateway]", `sealKey = ${value}`), line: at + 2, says };
+}
+
 function keyLine(base: Base, random: Random, isRight: (line: KeyLine) => boolean): KeyLine {
   return random.pick(base.keys.filter(isRight));
 }
@@ -134,25 +140,18 @@ const MUTATIONS: Readonly<Record<string, Mutation>> = {
       says: "no path of the gateway",
     });
   },
-  "a secret that is not set": (base, random) => {
-    const value = random.pick(['{ fromEnv = "NOT_SET_ANYWHERE" }', `"x-\${NOT_SET_ANYWHERE}"`]);
-    return edit(base, keyLine(base, random, isFree), { value, says: "NOT_SET_ANYWHERE" });
+  "a secret of the gateway that is not set": (base) => {
+    return sealKey(base, '{ fromEnv = "NOT_SET_ANYWHERE" }', "NOT_SET_ANYWHERE");
   },
-  "a secret with a typo": (base, random) => {
-    return edit(base, keyLine(base, random, isFree), {
-      value: '{ fromEnv = "CRM_AUHT" }',
-      says: 'did you mean "CRM_AUTH"?',
-    });
+  "a secret of the gateway with a typo": (base) => {
+    return sealKey(base, '{ fromEnv = "CRM_AUHT" }', 'did you mean "CRM_AUTH"?');
   },
-  "a secret in a file that is none": (base, random) => {
+  "a secret of the gateway in a file that is none": (base, random) => {
     const file = random.pick(["none", ".", "/dev/zero", "a/b/c"]);
-    return edit(base, keyLine(base, random, isFree), { value: `{ fromFile = "${file}" }`, says: "the file" });
+    return sealKey(base, `{ fromFile = "${file}" }`, "the file");
   },
-  "a secret that is the config itself": (base, random) => {
-    return edit(base, keyLine(base, random, isFree), {
-      value: '{ fromFile = "isthmus.toml" }',
-      says: "the config itself",
-    });
+  "a secret of the gateway that is the config itself": (base) => {
+    return sealKey(base, '{ fromFile = "isthmus.toml" }', "the config itself");
   },
   "a reference that is misspelled": (base, random) => {
     return edit(base, keyLine(base, random, isFree), {
@@ -202,7 +201,7 @@ const MUTATIONS: Readonly<Record<string, Mutation>> = {
     return { bytes: Buffer.from(text), line: line.at + 1, says: "close the string" };
   },
   "bytes that are no text": (_base, random) => {
-    return { bytes: Buffer.from(Array.from({ length: 4096 }, () => random.below(256))), line: 1 };
+    return { bytes: Buffer.from([0xff, ...Array.from({ length: 4096 }, () => random.below(256))]), line: 1 };
   },
   "text in another encoding": (base, random) => {
     const line = keyLine(base, random, () => true);

@@ -3,6 +3,8 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
+import { pathOf } from "../../needs/need.ts";
+import { git, parts } from "../../needs/programs.ts";
 import { ROOT } from "../kit/program.ts";
 
 export class Newcomer implements Disposable {
@@ -21,7 +23,7 @@ export class Newcomer implements Disposable {
     this.#write("notes/shopping.txt", "milk\n");
     this.#write("tickets/server.mjs", 'console.error("TICKETS_URL is not set");\nprocess.exit(1);\n');
     // Packages that a reader would get from the registry are those of tests/parts.
-    const part = `'${join(ROOT, "tests/parts/node_modules")}/'"$1"/dist/index.js`;
+    const part = `'${pathOf(parts)}/'"$1"/dist/index.js`;
     this.#write("bin/npx", `#!/bin/sh\n[ "$1" = -y ] && shift\nprogram=${part}\nshift\nexec node "$program" "$@"\n`);
     chmodSync(join(this.home, "bin/npx"), 0o755);
   }
@@ -82,9 +84,12 @@ export class Newcomer implements Disposable {
 }
 
 /** What a clone of this tree would hold if it were committed as it stands. */
-function copyClone(to: string): void {
-  const listed = execFileSync("git", ["ls-files", "-co", "--exclude-standard", "-z"], { cwd: ROOT, encoding: "utf8" });
-  const deleted = execFileSync("git", ["ls-files", "-d", "-z"], { cwd: ROOT, encoding: "utf8" }).split("\0");
+export function copyClone(to: string): void {
+  const listed = execFileSync(pathOf(git), ["ls-files", "-co", "--exclude-standard", "-z"], {
+    cwd: ROOT,
+    encoding: "utf8",
+  });
+  const deleted = execFileSync(pathOf(git), ["ls-files", "-d", "-z"], { cwd: ROOT, encoding: "utf8" }).split("\0");
   for (const file of listed.split("\0").filter((name) => name !== "" && !deleted.includes(name))) {
     mkdirSync(dirname(join(to, file)), { recursive: true });
     copyFileSync(join(ROOT, file), join(to, file));

@@ -1,9 +1,10 @@
 /** Terminals of 80 columns in which a test types and reads like a person, held by a tmux of its own. */
-import { execFile, execFileSync } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
-import { run } from "../../eras/processes.ts";
+import { pathOf } from "../../needs/need.ts";
+import { tmux } from "../../needs/programs.ts";
 import { descendants, waitForEnd } from "../kit/processes.ts";
 
 const POLL_MS = 50;
@@ -22,17 +23,12 @@ export class Desk implements AsyncDisposable {
   readonly #options: DeskOptions;
   #isClosed = false;
 
-  private constructor(options: DeskOptions) {
+  constructor(options: DeskOptions) {
     this.#options = options;
     // A test run that is interrupted leaves no terminals behind either.
     process.once("exit", () => {
       if (!this.#isClosed && existsSync(this.#socket)) this.tmux("kill-server");
     });
-  }
-
-  static async open(options: DeskOptions): Promise<Desk> {
-    await requireTmux();
-    return new Desk(options);
   }
 
   /** A new window with a shell that waits for a command. */
@@ -52,7 +48,10 @@ export class Desk implements AsyncDisposable {
   }
 
   tmux(...args: string[]): string {
-    return execFileSync("tmux", ["-u", "-S", this.#socket, ...args], { encoding: "utf8", env: this.#options.env });
+    return execFileSync(pathOf(tmux), ["-u", "-S", this.#socket, ...args], {
+      encoding: "utf8",
+      env: this.#options.env,
+    });
   }
 
   get #socket(): string {
@@ -140,20 +139,4 @@ export class Terminal {
   seen(): string {
     return stripVTControlCharacters(readFileSync(this.#seen, "utf8")).replaceAll("\r", "");
   }
-}
-
-/** tmux is installed where apt is there and we may use it. */
-async function requireTmux(): Promise<void> {
-  if (await hasTmux()) return;
-  if (process.getuid?.() === 0) {
-    await run(["apt-get", "update", "-qq"], 120_000);
-    await run(["apt-get", "install", "-y", "-qq", "--no-install-recommends", "tmux"], 240_000);
-  }
-  if (!(await hasTmux())) throw new Error("tmux is not installed (Debian: apt-get install tmux)");
-}
-
-function hasTmux(): Promise<boolean> {
-  return new Promise((resolve) => {
-    execFile("tmux", ["-V"], (error) => resolve(error === null));
-  });
 }

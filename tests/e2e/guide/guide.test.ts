@@ -1,33 +1,38 @@
-/** Every command of the guide is run as it stands there. */
-import { readdirSync } from "node:fs";
+/** Every command of README and guide is run as it stands there. */
+import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { test } from "vitest";
 import { eventually } from "../../hostile/kit/observe.ts";
-import { isCommand, readBlocks } from "../kit/markdown.ts";
 import { ROOT } from "../kit/program.ts";
 import { NginxRig } from "./nginx-rig.ts";
 import { PageRunner } from "./page-runner.ts";
+import { runPages } from "./run-pages.ts";
 import { StoresRig } from "./stores-rig.ts";
-
-const GUIDE = "docs/guide";
-const pages = readdirSync(join(ROOT, GUIDE)).filter((name) => name.endsWith(".md"));
-const hasCommands = (name: string) => readBlocks(`${GUIDE}/${name}`).some(isCommand);
 
 /** What must be there before the commands of a page make sense. */
 const SETUPS: Readonly<Record<string, (page: PageRunner) => Promise<AsyncDisposable> | undefined>> = {
-  "behind-nginx.md": (page) => NginxRig.start(page),
-  "import.md": writeClientFiles,
-  "several-processes.md": startNeighbours,
-  "stickiness.md": startNeighbours,
-  "tokens-for-servers.md": startProtectedServer,
+  "docs/guide/behind-nginx.md": (page) => NginxRig.start(page),
+  "docs/guide/import.md": writeClientFiles,
+  "docs/guide/several-processes.md": startNeighbours,
+  "docs/guide/stickiness.md": startPrepared,
+  "docs/guide/tokens-for-servers.md": startProtectedServer,
+  "examples/hello/README.md": linkProgram,
 };
 
 /** The stores behind the gateways, and nginx before them. */
 async function startNeighbours(page: PageRunner): Promise<AsyncDisposable> {
   await using stack = new AsyncDisposableStack();
-  stack.use(await StoresRig.start(page, `${GUIDE}/several-processes.md`));
+  stack.use(await StoresRig.start(page));
   stack.use(await NginxRig.start(page));
+  return stack.move();
+}
+
+/** As whoever reads this page after the one about several processes has it. */
+async function startPrepared(page: PageRunner): Promise<AsyncDisposable> {
+  await using stack = new AsyncDisposableStack();
+  stack.use(await startNeighbours(page));
+  await StoresRig.makeDatabase(page);
   return stack.move();
 }
 
@@ -48,8 +53,13 @@ function writeClientFiles(page: PageRunner): undefined {
   page.write("some.json", JSON.stringify({ mcpServers: { another: hello } }));
 }
 
-test.each(pages.filter(hasCommands))("docs/guide/%s prints what it shows", { timeout: 120_000 }, async (name) => {
+/** An example starts the program that was built beside it. */
+function linkProgram(page: PageRunner): undefined {
+  symlinkSync(join(ROOT, "dist"), join(page.work, "dist"));
+}
+
+test.each(runPages())("%s prints what it shows", { timeout: 120_000 }, async (name) => {
   await using page = await PageRunner.open();
   await using _ = await SETUPS[name]?.(page);
-  await page.run(`${GUIDE}/${name}`);
+  await page.run(name);
 });

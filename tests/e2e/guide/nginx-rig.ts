@@ -1,8 +1,9 @@
 /** nginx as a distribution sets it up, in a folder: it reads conf.d/*.conf of the page, and `nginx` speaks to it. */
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { run } from "../../eras/processes.ts";
 import { eventually } from "../../hostile/kit/observe.ts";
+import { pathOf } from "../../needs/need.ts";
+import { nginx } from "../../needs/programs.ts";
 import type { Command, PageRunner } from "./page-runner.ts";
 
 const TEMPORARY = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
@@ -15,15 +16,13 @@ export class NginxRig implements AsyncDisposable {
   }
 
   static async start(page: PageRunner): Promise<NginxRig> {
-    await installNginx();
     const folder = join(page.work, "..", "nginx");
     mkdirSync(folder);
     mkdirSync(join(page.work, "conf.d"));
     // The workers run as another user when nginx is started by root.
     for (const path of [join(page.work, ".."), folder]) chmodSync(path, 0o755);
     writeFileSync(join(folder, "nginx.conf"), describe(folder, join(page.work, "conf.d")));
-    const nginx = await findNginx();
-    const command = `'${nginx}' -p '${folder}' -e '${folder}/error.log' -c '${folder}/nginx.conf'`;
+    const command = `'${pathOf(nginx)}' -p '${folder}' -e '${folder}/error.log' -c '${folder}/nginx.conf'`;
     page.addProgram("nginx", `[ "$*" = "-s reload" ] || exec ${command} "$@"\n${reload(command, folder)}`);
     const running = page.start(["sh", "-c", "exec nginx -g 'daemon off;'"]);
     const hasEnded = running.ended.then((code) => {
@@ -63,23 +62,4 @@ http {
   include ${sites}/*.conf;
 }
 `;
-}
-
-/** Where apt is there and we may use it; elsewhere `findNginx` says what to install. */
-async function installNginx(): Promise<void> {
-  if ((await nginxPath()) !== "" || process.getuid?.() !== 0) return;
-  await run(["apt-get", "update", "-qq"], 120_000);
-  // The package would start a server of its own; runlevel 1 tells its script not to.
-  const install = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", "nginx-light"];
-  await run(["env", "RUNLEVEL=1", "DEBIAN_FRONTEND=noninteractive", ...install], 240_000);
-}
-
-async function nginxPath(): Promise<string> {
-  return (await run(["sh", "-c", 'PATH="$PATH:/usr/sbin" command -v nginx'], 10_000)).stdout.trim();
-}
-
-async function findNginx(): Promise<string> {
-  const path = await nginxPath();
-  if (path === "") throw new Error("nginx is not installed (Debian: apt-get install nginx-light)");
-  return path;
 }

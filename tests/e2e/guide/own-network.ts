@@ -3,6 +3,8 @@
  * else runs on the machine. Where the system does not give one (no root, no Linux), the machine's own must do.
  */
 import { type ChildProcess, spawn } from "node:child_process";
+import { pathOf } from "../../needs/need.ts";
+import { ip } from "../../needs/programs.ts";
 
 export class OwnNetwork {
   readonly #holder: ChildProcess | undefined;
@@ -12,7 +14,7 @@ export class OwnNetwork {
   }
 
   static async open(): Promise<OwnNetwork> {
-    const script = "exec unshare --net sh -c 'ip link set lo up && echo ready && exec cat'";
+    const script = `exec unshare --net sh -c '${pathOf(ip)} link set lo up && echo ready && exec cat'`;
     const holder = spawn("sh", ["-c", script], { stdio: ["pipe", "pipe", "ignore"] });
     const isReady = await new Promise<boolean>((resolve) => {
       holder.stdout.once("data", () => resolve(true));

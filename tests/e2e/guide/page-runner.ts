@@ -9,6 +9,8 @@ import { spawn } from "node:child_process";
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { pathOf } from "../../needs/need.ts";
+import { curl, parts } from "../../needs/programs.ts";
 import { type Block, fitsShown, isCommand, readBlocks } from "../kit/markdown.ts";
 import { ROOT } from "../kit/program.ts";
 import { OwnNetwork } from "./own-network.ts";
@@ -37,11 +39,24 @@ export class PageRunner implements AsyncDisposable {
     this.#network = network;
     for (const name of ["bin", "home", "work"]) mkdirSync(join(this.#folder, name));
     cpSync(join(ROOT, "examples"), join(this.work, "examples"), { recursive: true });
+    // Pages show it, and no other way to make a request.
+    this.addProgram("curl", `exec '${pathOf(curl)}' "$@"`);
     const node = `exec '${process.execPath}'`;
     this.addProgram("node", `${node} "$@"`);
     this.addProgram("isthmus", `${node} '${join(ROOT, "dist/isthmus.js")}' "$@"`);
+    // In a clone that is installed: the scripts of package.json that pages name.
+    const dash = '[ "$1" = -- ] && shift';
+    this.addProgram(
+      "npm",
+      `case "$*" in
+install) ;;
+start*) shift; ${dash}; exec isthmus up "$@" ;;
+"run -s isthmus"*) shift 3; ${dash}; exec isthmus "$@" ;;
+*) echo "what is npm $*?"; exit 1 ;;
+esac`,
+    );
     // Packages that a reader would get from the registry are those of tests/parts.
-    const part = `'${join(ROOT, "tests/parts/node_modules")}/'"$1"/dist/index.js`;
+    const part = `'${pathOf(parts)}/'"$1"/dist/index.js`;
     this.addProgram("npx", `[ "$1" = -y ] && shift\nprogram=${part}\nshift\n${node} "$program" "$@"`);
   }
 

@@ -14,8 +14,8 @@ export type Block = {
 
 const FENCED = /^```(\w*)(?: +(\S+))?\n([\s\S]*?)^```$/gm;
 
-/** What is to be typed. A block without a language is for a terminal too. */
-export const isCommand = ({ language }: Block): boolean => language === "sh" || language === "";
+/** What is to be typed. */
+export const isCommand = ({ language }: Block): boolean => language === "sh";
 
 /** `page` is a path from the root of the repository. */
 export function readBlocks(page: string): Block[] {

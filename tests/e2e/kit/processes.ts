@@ -1,20 +1,21 @@
 /** What runs under a process, as the system sees it. */
-import { execFileSync } from "node:child_process";
+import { listProcesses } from "../../kit/process-table.ts";
 
 /** Every process below `pid`, at any depth. */
 export function descendants(pid: number): number[] {
-  const rows = execFileSync("ps", ["-A", "-o", "pid=,ppid="], { encoding: "utf8" }).trim().split("\n");
-  const pairs = rows.map((row) => row.trim().split(/\s+/).map(Number) as [number, number]);
+  const rows = listProcesses();
   const below = (parent: number): number[] =>
-    pairs.filter(([, ppid]) => ppid === parent).flatMap(([child]) => [child, ...below(child)]);
+    rows.filter((row) => row.parent === parent).flatMap((row) => [row.pid, ...below(row.pid)]);
   return below(pid);
 }
 
-/** Those that run. A zombie holds nothing: where nobody collects orphans (a container without an init), it stays a while. */
 function stillRunning(pids: readonly number[]): number[] {
-  const rows = execFileSync("ps", ["-A", "-o", "pid=,stat="], { encoding: "utf8" }).trim().split("\n");
-  const states = new Map(rows.map((row) => row.trim().split(/\s+/) as [string, string]));
-  return pids.filter((pid) => !(states.get(String(pid)) ?? "Z").startsWith("Z"));
+  const running = new Set(
+    listProcesses()
+      .filter(({ isZombie }) => !isZombie)
+      .map(({ pid }) => pid),
+  );
+  return pids.filter((pid) => running.has(pid));
 }
 
 /** Resolves with those that still run after at most `timeoutMs`. */
