@@ -1,3 +1,4 @@
+import { type AddressInfo, createServer } from "node:net";
 import { describe, expect, test } from "vitest";
 import { helloServer, startGateway } from "./kit/gateway.ts";
 import { descendants, waitForEnd } from "./kit/processes.ts";
@@ -86,7 +87,17 @@ describe("exit codes", () => {
     await using gateway = await startGateway({ config: "" });
     const { code, stderr } = await runProgram(["up", "--listen", new URL(gateway.url).host], { config: "" });
     expect(code).toBe(4);
-    expect(stderr).toContain("another program listens there");
+    expect(stderr).toContain("another Isthmus listens there already");
+  });
+
+  test("4 when a program has the address that is no gateway", async () => {
+    const server = createServer((socket) => socket.end("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    const { code, stderr } = await runProgram(["up", "--listen", `127.0.0.1:${port}`], { config: "" });
+    server.close();
+    expect(code).toBe(4);
+    expect(stderr).toContain("another program listens there; --listen chooses another");
   });
 
   test.each([[["sideways"]], [["up", "--sideways"]], [["up", "--log-level", "loud"]]])("2 for %s", async (args) => {

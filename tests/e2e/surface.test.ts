@@ -43,19 +43,20 @@ describe("the outside surface", () => {
     expect(JSON.parse(text)).toEqual({ status: "ready", servers: { hello: "ok", gone: "unreachable" } });
   });
 
-  test("/metrics counts calls by their outcome", async () => {
+  test("/metrics counts calls by server, tool and outcome, and tells whether servers are up", async () => {
     await using gateway = await startGateway({ config: helloServer() });
     await post(gateway.url, toolCall(1, "hello.greet", { name: "Ada" }));
     const { text, type } = await get(`${gateway.origin}/metrics`);
     expect(type).toContain("version=0.0.4");
-    expect(text).toContain('isthmus_calls_total{code="ok"} 1\n');
-    expect(text).toMatch(/^isthmus_providers_ok 1$/m);
+    expect(text).toContain('isthmus_calls_total{server="hello",kind="tool",tool="greet",code="ok"} 1\n');
+    expect(text).toMatch(/^isthmus_server_up\{server="hello"\} 1$/m);
+    expect(text).toMatch(/^process_resident_memory_bytes \d+$/m);
     expect(text).toMatch(/^isthmus_runs_open 0$/m);
   });
 
   test("anything else is 404, /sse too unless it is switched on [AP-158]", async () => {
     await using gateway = await startGateway({ config: helloServer() });
-    for (const path of ["/", "/nope", "/mcp/", "/sse", "/messages", "/hello/sse", "/hello/messages"]) {
+    for (const path of ["/nope", "/mcp/", "/sse", "/messages", "/hello/sse", "/hello/messages"]) {
       expect(await get(gateway.origin + path)).toEqual({
         status: 404,
         text: '{"error":"not found"}',

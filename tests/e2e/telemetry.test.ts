@@ -10,6 +10,7 @@ type Sent = {
   readonly parentSpanId?: string;
   readonly name: string;
   readonly status: { readonly message?: string };
+  readonly attributes: readonly { readonly key: string; readonly value: { readonly stringValue: string } }[];
 };
 
 const TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";
@@ -55,4 +56,11 @@ test("a trace goes through two gateways: each span is the child of the one befor
   const second = spans.find(({ parentSpanId }) => parentSpanId !== SPAN);
   expect(first).toMatchObject({ traceId: TRACE, name: "tools/call hello.greet", status: {} });
   expect(second).toMatchObject({ traceId: TRACE, parentSpanId: first?.spanId, name: "tools/call greet" });
+  expect(first?.attributes).toEqual(
+    expect.arrayContaining([
+      { key: "isthmus.principal.id", value: { stringValue: "local" } },
+      { key: "user.id", value: { stringValue: "local" } },
+      { key: "isthmus.tenant", value: { stringValue: "default" } },
+    ]),
+  );
 });

@@ -1,13 +1,15 @@
 import { defineConfig } from "vitest/config";
+import { LANES } from "../../scripts/lanes.ts";
+import { includeRunnable } from "../needs/lane-files.ts";
 
-export default defineConfig({
+export default defineConfig(({ mode }) => ({
   test: {
-    root: `${import.meta.dirname}/..`,
-    include: ["e2e/**/*.test.ts", "relay/**/*.test.ts", "hostile/**/*.test.ts", "eras/**/*.test.ts"],
+    root: `${import.meta.dirname}/../..`,
+    // `--mode long` is the lane e2e:long, `--mode relay` the lane relay.
+    ...includeRunnable(mode === "long" ? LANES["e2e:long"] : mode === "relay" ? LANES.relay : LANES.e2e),
     // Whole processes and sockets: one file at a time, so that a timeout means a fault and not a busy machine.
     fileParallelism: false,
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
-    passWithNoTests: true,
+    testTimeout: 90_000,
+    hookTimeout: 120_000,
   },
-});
+}));

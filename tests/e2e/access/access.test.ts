@@ -4,6 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { TrailWatch } from "../../kit/attack-trace.ts";
 import { Workspace } from "../identity/workspace.ts";
+import { helloServer } from "../kit/gateway.ts";
 import { Program } from "../kit/program.ts";
 import { openSession, post, StdioClient, toolCall } from "../kit/rpc.ts";
 import { GRANT, isAnswered, Listener, namesIn, Rig } from "./access-rig.ts";
@@ -12,7 +13,7 @@ const RULES = `
 [audit]
 [[access.rules]]
 match = "files.drop"
-when = 'args.path.startsWith("/etc/")'
+when = 'glob(args.path, "/etc/*")'
 effect = "deny"
 
 [[access.scopes]]
@@ -203,6 +204,9 @@ describe("a policy under which nobody has seen anything yet", () => {
     await rig.api("POST", "/api/access/revoke", GRANT);
     await rig.call("bob", "files.drop");
     await rig.api("POST", "/api/access/grant", GRANT);
+    // What was taken back does not come again by itself.
+    await rig.call("bob", "files.drop");
+    expect((await post(`${rig.origin}/mcp`, { ...subscribe, id: 3 }, ann.session)).messages[0]?.error).toBeUndefined();
     await rig.call("bob", "files.drop");
     await expect.poll(() => ann.count(updated), { timeout: 10_000 }).toBe(2);
     for (const grant of [GRANT, other]) await rig.api("POST", "/api/access/revoke", grant);
@@ -227,6 +231,23 @@ describe("a policy for the local user", () => {
     expect((await client.ask({ id: 4, method: "x/raw" })).error?.code).toBe(-32601);
     expect(readFileSync(rig.seen, "utf8")).not.toContain('"drop"');
   });
+
+  test.each([
+    ["", "opt-out", "only the local user", ["hello.greet"]],
+    ['[access]\ndefaultPolicy = "opt-in"\n', "opt-in", "set in [access]", []],
+  ])(
+    "and [auth] leave the client of stdio the local user, and the log says what that one may (%j)",
+    async (more, policy, why, names) => {
+      const config = `[auth]\ntokens = true\n${more}${helloServer()}`;
+      await using program = new Program(["stdio"], { config });
+      const client = new StdioClient(program);
+      await client.open();
+      const listed = namesIn(await client.ask({ id: 1, method: "tools/list" }));
+      expect(listed).toEqual(names.length > 0 ? expect.arrayContaining(names) : []);
+      const line = () => program.stderr.split("\n").find((text) => text.includes("default access policy")) ?? "{}";
+      await expect.poll(() => JSON.parse(line())).toMatchObject({ policy, why });
+    },
+  );
 
   test("is another one when the file is", async () => {
     rig.origin = await rig.place.up("127.0.0.1:0");

@@ -25,6 +25,14 @@ const POLICIES: Readonly<Record<string, object>> = {
       { target: { type: "group", pattern: "*" }, primitive: "docs.show", protocol: "a2a", allowed: false },
     ],
   },
+  "everything but some places": {
+    defaultPolicy: "opt-out",
+    bindings: [
+      { target: { type: "group", pattern: "dev" }, primitive: "files.note://by-day/m*", allowed: false },
+      { target: { type: "user", pattern: "carol" }, primitive: "*.note://by-day/tue", allowed: false },
+    ],
+    rules: [{ match: "docs.note://by-day/t*", effect: "deny" }],
+  },
   "switches, a template that is denied, and scopes": {
     defaultPolicy: "opt-out",
     exposure: [

@@ -41,7 +41,7 @@ const methods = {
   "resources/subscribe": () => ({}),
   "resources/unsubscribe": () => ({}),
   "prompts/get": () => ({ messages: [{ role: "user", content: content[0] }] }),
-  "completion/complete": () => ({ completion: { values: [owner] } }),
+  "completion/complete": () => ({ completion: { values: ["mon", "tue"] } }),
   "tools/call"({ name, task: wanted }) {
     if (name === "drop") send({ method: "notifications/resources/updated", params: { uri: "note://today" } });
     return wanted ? { task } : { content };

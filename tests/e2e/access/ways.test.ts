@@ -136,7 +136,7 @@ class Gateway {
     // With a better token it could be called: it is no secret then.
     const better = ask(thing, { ...identity, scopes: ["*"] });
     const isListed = both.every(
-      ({ effect, source }) => effect !== "deny" || (source === "scope" && better.effect !== "deny"),
+      ({ effect, sources }) => effect !== "deny" || (sources.includes("scope") && better.effect !== "deny"),
     );
     return { isListed, isReached: both.every(({ effect }) => effect !== "deny") };
   }
@@ -264,6 +264,21 @@ describe.each(CASES)("$named.name, with $naming names", ({ named, naming }) => {
     },
   );
 
+  test.each(Object.keys(PEOPLE))("%s is completed what the oracle lets them read, on every way", async (user) => {
+    for (const { way, path, ask } of everywhere(user)) {
+      for (const thing of thingsAt(path).filter(({ kind }) => kind === "template")) {
+        const ref = { type: "ref/resource", uri: gateway.shownAs(thing, path) };
+        const { message } = await ask(path, "completion/complete", { ref, argument: { name: "day", value: "" } });
+        const readable = ["mon", "tue"].filter((day) => {
+          const read: Thing = { ...thing, kind: "resource", own: `note://by-day/${day}`, template: BY_DAY };
+          return gateway.expected(user, read, catalogOf(path)).isReached;
+        });
+        const { values } = (message?.result?.completion ?? { values: [] }) as { values: string[] };
+        expect(values, `${way} ${path} ${ref.uri}`).toEqual(readable);
+      }
+    }
+  });
+
   test.each(Object.keys(PEOPLE))(
     "%s reaches nothing more by subscribing, as a task, by a method that nobody knows, or without an id",
     async (user) => {
@@ -289,7 +304,9 @@ describe.each(CASES)("$named.name, with $naming names", ({ named, naming }) => {
         });
         const unknown = gateway.mark();
         const answer = await caller.inSession(`/${thing.server}/mcp`, "x/raw", { _meta: { "test/mark": unknown } });
-        expect(answer.message?.error?.code).toBe(-32601);
+        // Whoever may see nothing of a server is told that there is none.
+        const sees = THINGS.some((one) => one.server === thing.server && gateway.expected(user, one).isListed);
+        expect(answer.message?.error?.code).toBe(sees || !gateway.named.conceals ? -32601 : -32000);
         await caller.notify(`/${thing.server}/mcp`, "x/raw", { mark: unknown });
         await caller.inSession("/mcp", "ping", {});
         expect([gateway.hasSeen(silent), gateway.hasSeen(unknown)], name).toEqual([false, false]);

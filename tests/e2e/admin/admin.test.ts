@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../../hostile/kit/observe.ts";
 import { type RunningGateway, startGateway } from "../kit/gateway.ts";
+import { operatorToken } from "../kit/operator.ts";
 import { ROOT } from "../kit/program.ts";
 import { openSession, post, toolCall } from "../kit/rpc.ts";
 import { partPath } from "../real-parts/part.ts";
@@ -24,7 +25,7 @@ let api: Api;
 
 beforeAll(async () => {
   gateway = await startGateway({ config: CONFIG });
-  api = apiAt(gateway.origin);
+  api = apiAt(gateway.origin, operatorToken(gateway.program.folder));
 });
 afterAll(() => gateway?.[Symbol.asyncDispose]());
 
@@ -96,6 +97,34 @@ describe("a server that is added by the API", () => {
     expect((await api("GET", "/api/servers")).body.servers).toHaveLength(1);
   });
 
+  test("is refused with a header that cannot be sent, and nothing of it is kept", async () => {
+    const url = "http://127.0.0.1:9/mcp";
+    const good = { fromEnv: "ISTHMUS_SERVER_GOOD" };
+    const bad = [
+      { "X-Bad\n": good },
+      { "two words": good },
+      { "na\u00efve": good },
+      { "Transfer-Encoding": good },
+      { "X-Break": { fromEnv: "ISTHMUS_SERVER_BREAK" } },
+      { "X-Wide": { fromEnv: "ISTHMUS_SERVER_WIDE" } },
+    ];
+    const env = {
+      ISTHMUS_SERVER_GOOD: "x",
+      ISTHMUS_SERVER_BREAK: "hunter2\nX: y",
+      ISTHMUS_SERVER_WIDE: "hunter2\u2603",
+    };
+    await using own = await startGateway({ config: CONFIG, env });
+    const ask = apiAt(own.origin, operatorToken(own.program.folder));
+    for (const headers of bad) {
+      const { status, body } = await ask("PUT", "/api/servers/x", { url, headers });
+      expect(status, JSON.stringify(headers)).toBe(422);
+      expect(JSON.stringify(body)).not.toContain("hunter2");
+      expect((await ask("GET", "/api/servers/x")).status).toBe(404);
+    }
+    expect((await ask("PUT", "/api/servers/x", { url, headers: { "X-Good": good } })).status).toBe(200);
+    expect((await ask("POST", "/api/config/reload")).status).toBeLessThan(300);
+  });
+
   test("is changed by whoever knows its version, and by nobody who knows an older one", async () => {
     const table = { include: ["echo.who"] };
     const first = await api("PUT", "/api/catalogs/few", table);
@@ -118,7 +147,9 @@ test("what was added by the API is there after a restart", async () => {
   const folder = gateway.program.folder;
   const config = `${CONFIG}\n[database]\nurl = "sqlite:${folder}/added.db"\n`;
   const first = await startGateway({ config });
-  expect((await apiAt(first.origin)("PUT", "/api/catalogs/kept", {})).status).toBe(200);
+  expect((await apiAt(first.origin, operatorToken(first.program.folder))("PUT", "/api/catalogs/kept", {})).status).toBe(
+    200,
+  );
   await first.stop();
   await using again = await startGateway({ config });
   const list = await eventually(
@@ -131,7 +162,7 @@ test("what was added by the API is there after a restart", async () => {
 describe("sessions and calls", () => {
   test("are shown while they live, and ended by an operator", async () => {
     const session = await openSession(gateway.url);
-    const id = session["mcp-session-id"] ?? "";
+    const { id } = (await api("GET", `/api/sessions/${session["mcp-session-id"]}`)).body;
     expect((await api("GET", `/api/sessions/${id}`)).body).toMatchObject({ id, tenant: "default", catalog: "" });
     const waiting = post(gateway.url, toolCall(2, "echo.wait", { ms: 20_000 }), session);
     const [call] = await eventually(
@@ -202,6 +233,6 @@ test("metrics tell how long calls were in each stage, and which stage ended them
   for (const stage of ["trace", "dispatch", "provider"]) {
     expect(text).toMatch(new RegExp(`isthmus_stage_duration_seconds_count\\{stage="${stage}"\\} [1-9]`));
   }
-  expect(text).toMatch(/isthmus_call_duration_seconds_bucket\{front="mcp",le="\+Inf"\} [1-9]/);
+  expect(text).toMatch(/isthmus_call_duration_seconds_bucket\{server="echo",kind="tool",tool="who",le="\+Inf"\} [1-9]/);
   expect(text).toContain("# TYPE isthmus_stage_ends_total counter");
 });

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startPostgres } from "../../kit/servers/postgres.ts";
 import { startRedis } from "../../kit/servers/redis.ts";
 import { helloServer, type RunningGateway, startGateway } from "../kit/gateway.ts";
+import { operatorToken } from "../kit/operator.ts";
 import { partPath } from "../real-parts/part.ts";
 import { type Api, apiAt } from "./api.ts";
 import { brokenOf, type JsonSchema, NASTY_TEXTS, validOf } from "./schema-arbitrary.ts";
@@ -26,7 +27,7 @@ type Target = Described & { readonly method: string; readonly path: string; read
 /** ISTHMUS_FUZZ multiplies how often each operation is tried. */
 const MORE = Number(process.env.ISTHMUS_FUZZ ?? 1);
 /** It never ends by itself. */
-const STREAMS = new Set(["events.listen"]);
+const STREAMS = new Set(["events.listen", "logs.listen"]);
 const MAX_TIME_MS = 300_000;
 
 const isAnswer = (status: number) => status < 500;
@@ -81,7 +82,7 @@ describe.each([
       config: `${await storesOf(stack)}[auth]\ntokens = true\nlocal = true\n${helloServer()}`,
     });
     stack.use(gateway);
-    api = apiAt(gateway.origin);
+    api = apiAt(gateway.origin, operatorToken(gateway.program.folder));
     const { paths } = (await api("GET", "/openapi.json")).body as { paths: Record<string, Record<string, Described>> };
     targets = Object.entries(paths).flatMap(([path, item]) =>
       Object.entries(item).map(([method, described]) => ({

@@ -3,9 +3,10 @@ import { join } from "node:path";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../../hostile/kit/observe.ts";
+import { operatorToken } from "../kit/operator.ts";
 import { ROOT } from "../kit/program.ts";
 import { post, toolCall } from "../kit/rpc.ts";
-import { startCluster, type TestCluster } from "../processes/cluster.ts";
+import { SHORT_LEASE_MS, startCluster, type TestCluster } from "../processes/cluster.ts";
 import { type Api, apiAt, makeToken } from "./api.ts";
 
 const SERVER = join(ROOT, "tests/e2e/config/echo-server.mjs");
@@ -34,8 +35,12 @@ let cluster: TestCluster;
 let api: Api;
 
 beforeAll(async () => {
-  cluster = await startCluster({ servers: `${AUTH}${table("echo")}${table("other")}`, gateways: PROCESSES.length });
-  api = apiAt(cluster.fleet.origin(0));
+  cluster = await startCluster({
+    servers: `${AUTH}${table("echo")}${table("other")}`,
+    gateways: PROCESSES.length,
+    leaseMs: SHORT_LEASE_MS,
+  });
+  api = apiAt(cluster.fleet.origin(0), operatorToken());
 }, 60_000);
 afterAll(() => cluster?.[Symbol.asyncDispose]());
 
@@ -194,9 +199,10 @@ test("an operator ends a session and a call in whichever process they live", asy
   const bob = await Person.arrive();
   const call = bob.call(0, "echo.wait", { ms: 25_000 }).catch(String);
   const running = async () => (await api("GET", "/api/calls")).body.running as { callId: string; session: string }[];
-  const isHis = ({ session }: { session: string }) => session === bob.session;
+  const { id } = (await api("GET", `/api/sessions/${bob.session}`)).body;
+  const isHis = ({ session }: { session: string }) => session === id;
   const [found] = (await eventually(running, (all) => all.some(isHis))).filter(isHis);
-  const elsewhere = apiAt(cluster.fleet.origin(2));
+  const elsewhere = apiAt(cluster.fleet.origin(2), operatorToken());
   expect((await elsewhere("POST", `/api/calls/${found?.callId}/cancel`)).status).toBe(202);
   expect(JSON.stringify(await call)).toContain("CANCELLED");
   expect((await elsewhere("DELETE", `/api/sessions/${bob.session}`)).status).toBe(202);

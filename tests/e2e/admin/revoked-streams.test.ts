@@ -2,6 +2,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { modern } from "../../kit/modern-client.ts";
 import { helloServer, type RunningGateway, startGateway } from "../kit/gateway.ts";
+import { operatorToken } from "../kit/operator.ts";
 import { apiAt, makeToken } from "./api.ts";
 
 const OPEN = '[access]\ndefaultPolicy = "opt-out"\n\n';
@@ -45,7 +46,7 @@ class Reading {
 }
 
 test("streams of a revoked client end, whether they have a session or not", async () => {
-  const api = apiAt(gateway.origin);
+  const api = apiAt(gateway.origin, operatorToken(gateway.program.folder));
   const { token } = await makeToken(api, { user: randomUUID() });
   const headers = { authorization: `Bearer ${token}` };
   const openSse = async () => new Reading(await fetch(`${gateway.origin}/sse`, { headers }));

@@ -1,16 +1,20 @@
 /** Bodies of the API in YAML, by the built program. */
+import { generateKeyPairSync } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { helloServer, type RunningGateway, startGateway } from "../kit/gateway.ts";
+import { operatorToken } from "../kit/operator.ts";
 import { type Api, apiAt } from "./api.ts";
 
+const { publicKey } = generateKeyPairSync("ed25519");
+const feed = `[[auth.revocationFeeds]]\nid = "hub"\nkeys = ["""\n${publicKey.export({ type: "spki", format: "pem" })}"""]\n`;
 const YAML = { "content-type": "application/yaml" };
 
 let gateway: RunningGateway;
 let api: Api;
 
 beforeAll(async () => {
-  gateway = await startGateway({ config: helloServer() });
-  api = apiAt(gateway.origin);
+  gateway = await startGateway({ config: `${helloServer()}${feed}` });
+  api = apiAt(gateway.origin, operatorToken(gateway.program.folder));
 });
 afterAll(() => gateway?.[Symbol.asyncDispose]());
 
@@ -63,4 +67,10 @@ test("other types are refused, and the answer names both that are taken", async 
   const answer = await api("PUT", "/api/ratelimits/orgs/default", "- a", { "content-type": "text/plain" });
   expect(answer.status).toBe(415);
   expect(answer.headers.get("accept")).toBe("application/json, application/yaml");
+});
+
+test("YAML is not read for those who are not known", async () => {
+  const answer = await api("POST", "/api/revocations/signed", "a: 1", YAML);
+  expect(answer.status).toBe(415);
+  expect(answer.headers.get("accept")).toBe("application/json");
 });

@@ -8,6 +8,7 @@ import { type ClientKind, connectClient } from "../../eras/sdk-clients.ts";
 import { eventually } from "../../hostile/kit/observe.ts";
 import { UserAgent } from "../../kit/user-agent.ts";
 import { type RunningGateway, startGateway } from "../kit/gateway.ts";
+import { runProgram } from "../kit/program.ts";
 import { openSession, post, type RpcMessage, toolCall } from "../kit/rpc.ts";
 import { type GateObject, gateOf, ValveRig } from "./valve-rig.ts";
 
@@ -19,6 +20,7 @@ class Root implements AsyncDisposable {
   readonly folder = mkdtempSync(join(tmpdir(), "isthmus-root-"));
   readonly key: KeyObject;
   readonly #anchor: string;
+  readonly tokens: Record<string, string> = {};
   gateway!: RunningGateway;
 
   private constructor() {
@@ -27,12 +29,23 @@ class Root implements AsyncDisposable {
     this.#anchor = JSON.stringify(publicKey.export({ format: "pem", type: "spki" }).toString());
   }
 
-  static async before(child: ValveRig, gate: string, more = ""): Promise<Root> {
+  /** `tokens`: who has one, and the words it is made with. */
+  static async before(
+    child: ValveRig,
+    gate: string,
+    more = "",
+    tokens: Readonly<Record<string, string>> = {},
+  ): Promise<Root> {
     const root = new Root();
     const state = JSON.stringify(join(root.folder, "state"));
     const anchor = `[[gate.anchors]]\nkey = ${root.#anchor}\n`;
     const server = `[[servers]]\nid = "edge"\nurl = "${child.url}"\n`;
     const config = `[gateway]\nstate = ${state}\n[gate]\n${gate}\n${anchor}${server}${more}`;
+    for (const [who, words] of Object.entries(tokens)) {
+      const { stdout, stderr } = await runProgram(["token", "create", ...words.split(" ")], { config });
+      if (stdout === "") throw new Error(stderr);
+      root.tokens[who] = stdout.trim();
+    }
     root.gateway = await startGateway({ config });
     return root;
   }
@@ -44,6 +57,11 @@ class Root implements AsyncDisposable {
     const { name = TOOL, path = "/mcp", headers = {}, meta } = more;
     const { messages } = await post(new URL(path, this.gateway.url).href, toolCall(1, name, args, meta), headers);
     return messages.at(-1) ?? {};
+  }
+
+  /** The header of somebody who has a token. */
+  as(who: string): { headers: Record<string, string> } {
+    return { headers: { authorization: `Bearer ${this.tokens[who]}` } };
   }
 
   async confirm(child: ValveRig, gate: GateObject): Promise<RpcMessage | undefined> {
@@ -86,8 +104,13 @@ describe("a gateway that gates nothing itself", () => {
     const seen = await root.call(args);
     const direct = await child.call("plant.open", args);
     const [passed, own] = [gateOf(seen), gateOf(direct)];
-    expect({ ...passed, expires_in_ms: 0 }).toEqual({ ...own, expires_in_ms: 0 });
-    expect(seen.result).toMatchObject({ isError: true, content: direct.result?.content });
+    const both = { tool: own.tool, arguments: args, args_sha256: own.args_sha256, capability: own.capability };
+    expect(passed).toMatchObject({ ...both, gate_aggregator_id: own.gate_aggregator_id });
+    expect(Object.keys(passed)).toEqual(Object.keys(own));
+    expect(seen.result).toMatchObject({ isError: true });
+    expect(JSON.stringify(seen.result?.content)).toContain(passed.confirmation_id);
+    // The one behind does not take a client of its own for the one that calls through us.
+    expect(passed.confirmation_id).not.toBe(own.confirmation_id);
     expect(child.made()).toHaveLength(before);
   });
 
@@ -244,4 +267,64 @@ describe("two gateways that both gate", () => {
     expect((await root.call(args)).result).toMatchObject({ content: [{ text: "did open" }] });
     expect(open.made()).toHaveLength(1);
   });
+});
+
+describe("callers of one gateway, to the one behind it", () => {
+  const TOKENS = { ann: "--user ann", bob: "--user bob" };
+  let root: Root;
+  beforeAll(async () => {
+    root = await Root.before(
+      child,
+      'mode = "open"',
+      '[auth]\ntokens = true\n[access]\ndefaultPolicy = "opt-out"\n',
+      TOKENS,
+    );
+  });
+  afterAll(() => root[Symbol.asyncDispose]());
+
+  test("are callers of their own: nobody uses or joins what another one waits for", async () => {
+    const before = child.made().length;
+    const args = fresh();
+    const asked = gateOf(await root.call(args, root.as("ann")));
+    expect(gateOf(await root.call(args, root.as("bob"))).confirmation_id).not.toBe(asked.confirmation_id);
+    expect(await child.confirm(asked)).toMatchObject({ result: { status: "approved" } });
+    expect(gateOf(await root.call(args, root.as("bob"))).confirmation_id).not.toBe(asked.confirmation_id);
+    expect(gateOf(await child.call("plant.open", args)).confirmation_id).not.toBe(asked.confirmation_id);
+    expect(child.made()).toHaveLength(before);
+    expect((await root.call(args, root.as("ann"))).result).toMatchObject({ content: [{ text: "did open" }] });
+    expect(child.made()).toHaveLength(before + 1);
+  });
+
+  test("are not told apart by what they say of themselves", async () => {
+    const args = fresh();
+    const asked = gateOf(await root.call(args, { ...root.as("ann"), meta: { "dev.isthmus/requester": "x" } }));
+    await child.confirm(asked);
+    const forged = { ...root.as("bob"), meta: { "dev.isthmus/requester": "x" } };
+    expect(gateOf(await root.call(args, forged)).confirmation_id).not.toBe(asked.confirmation_id);
+  });
+
+  test("are named to gateways alone, and by nothing that tells who they are", async () => {
+    const args = fresh();
+    const asked = gateOf(await root.call(args, root.as("ann")));
+    await child.confirm(asked);
+    await root.call(args, root.as("ann"));
+    expect(child.made().at(-1)).not.toContain("requester");
+    expect(JSON.stringify(await child.waiting("consumed"))).not.toMatch(/ann|requester":"[\w-]{43}/);
+  });
+});
+
+test("a client that calls itself a gateway, and names nobody, gets a yes for one call only", async () => {
+  const params = {
+    protocolVersion: "2025-11-25",
+    capabilities: {},
+    clientInfo: { name: "isthmus", version: "0" },
+  };
+  const { headers } = await post(child.url, { id: 0, method: "initialize", params });
+  const session = { "mcp-session-id": headers.get("mcp-session-id") ?? "", "mcp-protocol-version": "2025-11-25" };
+  const args = fresh();
+  const asked = gateOf((await child.call("plant.open", args, { headers: session })) ?? {});
+  await child.confirm(asked);
+  expect(gateOf(await child.call("plant.open", args, { headers: session })).confirmation_id).not.toBe(
+    asked.confirmation_id,
+  );
 });

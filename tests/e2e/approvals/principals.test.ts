@@ -12,6 +12,8 @@ const TOKENS = {
   operator: "--user bob --role operator",
   viewer: "--user carl --role viewer",
   overseer: "--user olga --role admin",
+  second: "--user olga --client second",
+  founder: "--user fred --role admin",
   stranger: "--user mallory --role admin --tenant acme",
 };
 
@@ -53,6 +55,33 @@ describe("an approval that needs an operator", () => {
     expect(await trail.attack(() => decide(gate, who), { type, why })).toBe(status);
     expect((await rig.call("plant.open", { number }, rig.as("agent"))).result).toMatchObject({ isError: true });
     expect(rig.made()).toHaveLength(before);
+  });
+
+  test("is not given with a token that the caller made or rotated, itself or through another that it made", async () => {
+    const made = async (path: string, body: object, token = rig.tokens.overseer) => {
+      const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+      const answer = await fetch(new URL(path, rig.url), { method: "POST", headers, body: JSON.stringify(body) });
+      return (await answer.json()) as { id: string; token: string };
+    };
+    const approve = async ({ confirmation_id }: GateObject, token: string) => {
+      const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+      const url = new URL(`/api/approvals/${confirmation_id}/approve`, rig.url);
+      const answer = await fetch(url, { method: "POST", headers, body: "{}" });
+      return [answer.status, ((await answer.json()) as { detail?: string }).detail];
+    };
+    const puppet = await made("/api/tokens", { user: "puppet", role: "admin" });
+    const chained = await made("/api/tokens", { user: "next", role: "operator" }, puppet.token);
+    const { id } = await made("/api/tokens", { user: "dora", role: "operator" }, rig.tokens.founder);
+    const rotated = await made(`/api/tokens/${id}/rotate`, {});
+    for (const who of ["overseer", "second"]) {
+      for (const { token } of [puppet, chained, rotated]) {
+        const gate = await ask(who);
+        expect(await approve(gate, token)).toEqual([403, "confirmation_proof_invalid: made_by_requester"]);
+        expect(await decide(gate, "operator", "deny")).toBe(200);
+      }
+    }
+    expect((await approve(await ask(), puppet.token))[0]).toBe(200);
+    expect(await decide(await ask("overseer"), "operator")).toBe(200);
   });
 
   test("is given by an operator, for this caller alone", async () => {

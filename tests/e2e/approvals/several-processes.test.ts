@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventually } from "../../hostile/kit/observe.ts";
 import { UserAgent } from "../../kit/user-agent.ts";
 import { openSession, post, toolCall } from "../kit/rpc.ts";
-import { startCluster, type TestCluster } from "../processes/cluster.ts";
+import { SHORT_LEASE_MS, startCluster, type TestCluster } from "../processes/cluster.ts";
 import { type GateObject, gateOf, ValveRig } from "./valve-rig.ts";
 
 const OPENING = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "e2e", version: "1" } };
@@ -14,7 +14,11 @@ let cluster: TestCluster;
 beforeAll(async () => {
   rig = await ValveRig.start({ gate: 'hold = "3s"' });
   const tables = rig.config();
-  cluster = await startCluster({ servers: tables.slice(tables.indexOf("[gate]")), gateways: 2 });
+  cluster = await startCluster({
+    servers: tables.slice(tables.indexOf("[gate]")),
+    gateways: 2,
+    leaseMs: SHORT_LEASE_MS,
+  });
 }, 90_000);
 afterAll(async () => {
   await cluster?.[Symbol.asyncDispose]();

@@ -24,12 +24,13 @@ export class AuditRig {
   readonly env: Record<string, string>;
   #gateway: RunningGateway | undefined;
 
-  /** `more` comes after the tables of the gateway and its server. */
-  constructor(more = "[audit]\n", env: Record<string, string> = {}) {
+  /** `more` comes after the tables of the gateway and its server, `keys` are of the gateway's table. */
+  constructor(more = "[audit]\n", env: Record<string, string> = {}, keys = "") {
     this.env = env;
     this.config = `
 [gateway]
 state = ${JSON.stringify(join(this.folder, "state"))}
+${keys}
 
 [[servers]]
 id = "echo"

@@ -1,5 +1,5 @@
 /** The most that a process and what it started have used, looked at twice a second. */
-import { execFileSync } from "node:child_process";
+import { memoryMiBOf } from "../../kit/process-table.ts";
 import { descendants } from "../kit/processes.ts";
 
 export class Bounds {
@@ -14,8 +14,7 @@ export class Bounds {
   }
 
   #look(): void {
-    const kib = Number(execFileSync("ps", ["-o", "rss=", "-p", String(this.#pid)], { encoding: "utf8" }));
-    this.memoryMiB = Math.max(this.memoryMiB, kib / 1024);
+    this.memoryMiB = Math.max(this.memoryMiB, memoryMiBOf(this.#pid));
     this.processes = Math.max(this.processes, descendants(this.#pid).length);
   }
 

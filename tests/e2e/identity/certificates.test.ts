@@ -4,6 +4,8 @@ import { request } from "node:https";
 import { join } from "node:path";
 import { connect } from "node:tls";
 import { describe, expect, test } from "vitest";
+import { pathOf } from "../../needs/need.ts";
+import { openssl } from "../../needs/programs.ts";
 import { helloServer } from "../kit/gateway.ts";
 import { toolCall } from "../kit/rpc.ts";
 import { Workspace } from "./workspace.ts";
@@ -19,7 +21,7 @@ function makeCertificate({ folder }: Workspace, name: string, issuer?: string): 
   const names = ["-subj", `/CN=${name}`, "-addext", `subjectAltName=IP:127.0.0.1,URI:spiffe://acme/${name}`];
   const signed = issuer === undefined ? [] : ["-CA", file(`${issuer}.crt`), "-CAkey", file(`${issuer}.key`)];
   const args = ["req", "-x509", ...key, ...names, ...signed, "-days", "30", "-out", file(`${name}.crt`)];
-  execFileSync("openssl", args, { stdio: ["ignore", "ignore", "ignore"] });
+  execFileSync(pathOf(openssl), args, { stdio: ["ignore", "ignore", "ignore"] });
 }
 
 function makePlace(config: string): Workspace {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../../hostile/kit/observe.ts";
 import { helloServer } from "../kit/gateway.ts";
+import { operatorToken } from "../kit/operator.ts";
 import { browserTable, newMark } from "../processes/cluster.ts";
 import { callOnce, countOf, type LimitedCluster, startLimitedCluster } from "./limited-cluster.ts";
 
@@ -36,7 +37,11 @@ const flood = (count: number, server: string) =>
 async function set(limits: object[], headers: object = {}): Promise<{ status: number; body: unknown }> {
   const answer = await fetch(`${rig.cluster.fleet.origin(0)}/api/ratelimits/orgs/default`, {
     method: "PUT",
-    headers: { "content-type": "application/json", ...headers },
+    headers: {
+      authorization: `Bearer ${operatorToken()}`,
+      "content-type": "application/json",
+      ...headers,
+    },
     body: JSON.stringify(limits),
   });
   return { status: answer.status, body: await answer.json() };

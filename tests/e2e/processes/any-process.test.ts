@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../../hostile/kit/observe.ts";
 import { post, toolCall } from "../kit/rpc.ts";
 import { Client, saidIn } from "./client.ts";
-import { browserTable, newMark, startCluster, type TestCluster } from "./cluster.ts";
+import { browserTable, newMark, SHORT_LEASE_MS, startCluster, type TestCluster } from "./cluster.ts";
 
 const ASKABLE = { elicitation: {} };
 const MODES = ["per-client", "shared"] as const;
@@ -12,7 +12,7 @@ let cluster: TestCluster;
 
 beforeAll(async () => {
   const servers = MODES.map((mode) => browserTable(mode, MARKS[mode], `sessions = "${mode}"`));
-  cluster = await startCluster({ servers: servers.join("") });
+  cluster = await startCluster({ servers: servers.join(""), leaseMs: SHORT_LEASE_MS });
 }, 60_000);
 
 afterAll(() => cluster?.[Symbol.asyncDispose]());

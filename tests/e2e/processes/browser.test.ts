@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { eventually } from "../../hostile/kit/observe.ts";
 import { waitForEnd } from "../kit/processes.ts";
 import { Client, saidIn } from "./client.ts";
-import { browserTable, newMark, startCluster } from "./cluster.ts";
+import { browserTable, newMark, SHORT_LEASE_MS, startCluster } from "./cluster.ts";
 import { ProcessCount, processesOf } from "./processes-of.ts";
 
 /**
@@ -14,7 +14,10 @@ const ROUNDS = 12;
 
 test("a stateful stdio server keeps its state for each client behind three processes in turn [AP-086] [AP-088]", async () => {
   const mark = newMark();
-  await using cluster = await startCluster({ servers: browserTable("browser", mark, 'sessions = "per-client"') });
+  await using cluster = await startCluster({
+    servers: browserTable("browser", mark, 'sessions = "per-client"'),
+    leaseMs: SHORT_LEASE_MS,
+  });
   const url = `${cluster.balancer.origin}/mcp`;
   // The one process that said what the server offers is gone, and there are no clients yet.
   expect(

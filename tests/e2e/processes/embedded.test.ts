@@ -25,6 +25,7 @@ beforeEach(async () => {
   upstream = await startHttpUpstream(record, "2026");
   const config = `[gateway]
 state = ${JSON.stringify(join(folder, "state"))}
+drain = "500ms"
 ${browserTable("browser", newMark())}
 [[servers]]
 id = "slow"
@@ -40,8 +41,8 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-async function killAndStart(): Promise<void> {
-  await fleet.kill(0, "SIGKILL");
+async function killAndStart(signal: "SIGTERM" | "SIGKILL" = "SIGKILL"): Promise<void> {
+  await fleet.kill(0, signal);
   await fleet.start(0);
 }
 
@@ -77,18 +78,22 @@ test("the answer of a named call outlives a kill, and the call is not made again
   expect(other.message?.error).toMatchObject({ code: -32602, data: { reason: "idempotency_mismatch" } });
 });
 
-test("tasks outlive a kill: one that was over keeps its result, one that ran has failed", async () => {
-  const tally = new Tally();
-  const client = new ModernClient({ name: "keeper", kind: "tasks", url: url(), tally });
-  const over = await startTask("over", 2_200);
-  expect(await client.follow(over, "over")).toBe("completed");
-  const open = await startTask("open", 60_000);
-  await killAndStart();
-  expect(await client.follow(over, "over")).toBe("completed");
-  expect(await client.follow(open, "open")).toBe("failed");
-  expect(tally.wrong).toEqual([]);
-  client.close();
-}, 60_000);
+test.each(["SIGTERM", "SIGKILL"] as const)(
+  "tasks outlive a %s: one that was over keeps its result, one that ran has failed",
+  async (signal) => {
+    const tally = new Tally();
+    const client = new ModernClient({ name: "keeper", kind: "tasks", url: url(), tally });
+    const over = await startTask("over", 2_200);
+    expect(await client.follow(over, "over")).toBe("completed");
+    const open = await startTask("open", 60_000);
+    await killAndStart(signal);
+    expect(await client.follow(over, "over")).toBe("completed");
+    expect(await client.follow(open, "open")).toBe("failed");
+    expect(tally.wrong).toEqual([]);
+    client.close();
+  },
+  60_000,
+);
 
 test("a second gateway on the same file is refused with 10 and the name of the file; the first goes on", async () => {
   const { code, stdout, stderr } = await runProgram(

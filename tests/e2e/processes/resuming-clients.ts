@@ -4,7 +4,6 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { preparePython } from "../../eras/python.ts";
 import {
   type ClientPeerV1,
   type ClientPeerV2,
@@ -13,6 +12,8 @@ import {
   load,
   type Transport,
 } from "../../eras/sdk.ts";
+import { pathOf } from "../../needs/need.ts";
+import { pythonSdk } from "../../needs/programs.ts";
 import { partPath } from "../real-parts/part.ts";
 
 export type ResumingClient = {
@@ -83,7 +84,7 @@ const connectMcpRemote: Connect = async (url) => {
 
 /** Prints a line for each progress, and one for the result. */
 const connectPython: Connect = async (url) => {
-  const child = spawn(await preparePython(), [PYTHON_PROGRAM, url], { stdio: ["pipe", "pipe", "inherit"] });
+  const child = spawn(pathOf(pythonSdk), [PYTHON_PROGRAM, url], { stdio: ["pipe", "pipe", "inherit"] });
   const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   return {

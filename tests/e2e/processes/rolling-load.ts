@@ -1,6 +1,7 @@
 /** Clients of both eras that call without a pause and take nothing but the right answer. */
 import { setTimeout as wait } from "node:timers/promises";
 import { Exchanger, type Got } from "../../chaos/clients/exchange.ts";
+import type { Span } from "./balancer-watch.ts";
 
 const PREFIX = "io.modelcontextprotocol/";
 const LEGACY = "2025-11-25";
@@ -8,9 +9,13 @@ const MODERN = "2026-07-28";
 
 type Counted = { readonly mark: string; readonly session: string; readonly count: number };
 
+/** Answered by nginx alone: as it saw it, nobody behind it did. */
+type Lost = Span & { readonly mark: string };
+
 export class RollingLoad {
-  /** Whatever was not the right answer. */
+  /** Whatever was not the right answer, but for what is in `lost`. */
   readonly failures: string[] = [];
+  readonly lost: Lost[] = [];
   calls = 0;
   readonly #url: string;
   readonly #loops: Promise<void>[] = [];
@@ -31,10 +36,9 @@ export class RollingLoad {
     this.#loop(exchanger, async (number) => {
       const mark = `${name}-${number}`;
       const params = { name: tool, arguments: { mark, ms: number % 4 === 0 ? 300 : 20 } };
-      const said = this.#judge(
-        mark,
-        await exchanger.send(posted(session, { id: number, method: "tools/call", params })),
-      );
+      const from = performance.now();
+      const got = await exchanger.send(posted(session, { id: number, method: "tools/call", params }));
+      const said = this.#judge(mark, from, got);
       if (!counts || !said) return;
       if (last && (said.session !== last.session || said.count !== last.count + 1))
         this.failures.push(`${mark}: after ${JSON.stringify(last)} came ${JSON.stringify(said)}`);
@@ -53,7 +57,8 @@ export class RollingLoad {
     this.#loop(exchanger, async (number) => {
       const mark = `${name}-${number}`;
       const params = { name: tool, arguments: { mark, ms: number % 4 === 0 ? 300 : 20 }, _meta };
-      this.#judge(mark, await exchanger.send(posted(headers, { id: number, method: "tools/call", params })));
+      const from = performance.now();
+      this.#judge(mark, from, await exchanger.send(posted(headers, { id: number, method: "tools/call", params })));
     });
   }
 
@@ -68,8 +73,12 @@ export class RollingLoad {
     this.#loops.push(run());
   }
 
-  #judge(mark: string, { status, text, isCut }: Got): Counted | undefined {
+  #judge(mark: string, from: number, { status, text, isCut }: Got): Counted | undefined {
     this.calls++;
+    if (status === 502 && text.includes("<center>nginx")) {
+      this.lost.push({ mark, from, until: performance.now() });
+      return undefined;
+    }
     const said = /\{\\"mark\\":.*?\}/.exec(text)?.[0].replaceAll('\\"', '"');
     const counted = said === undefined ? undefined : (JSON.parse(said) as Counted);
     if (status === 200 && !isCut && counted?.mark === mark) return counted;

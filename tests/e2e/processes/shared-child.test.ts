@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { eventually } from "../../hostile/kit/observe.ts";
 import { descendants } from "../kit/processes.ts";
 import { type Answer, Client, saidIn } from "./client.ts";
-import { browserTable, newMark, startCluster, type TestCluster } from "./cluster.ts";
+import { browserTable, newMark, SHORT_LEASE_MS, startCluster, type TestCluster } from "./cluster.ts";
 import { ProcessCount, processesOf } from "./processes-of.ts";
 
 const mark = newMark();
@@ -11,7 +11,7 @@ let count: ProcessCount;
 
 beforeEach(async () => {
   count = new ProcessCount(mark);
-  cluster = await startCluster({ servers: browserTable("browser", mark) });
+  cluster = await startCluster({ servers: browserTable("browser", mark), leaseMs: SHORT_LEASE_MS });
 }, 60_000);
 
 afterEach(async () => {

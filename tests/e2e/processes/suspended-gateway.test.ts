@@ -3,13 +3,13 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { eventually } from "../../hostile/kit/observe.ts";
 import { toolCall } from "../kit/rpc.ts";
 import { type Answer, Client, saidIn } from "./client.ts";
-import { browserTable, newMark, startCluster, type TestCluster } from "./cluster.ts";
+import { browserTable, newMark, SHORT_LEASE_MS, startCluster, type TestCluster } from "./cluster.ts";
 
 let cluster: TestCluster;
 
 beforeEach(async () => {
   const servers = browserTable("own", newMark(), 'sessions = "per-client"') + browserTable("shared", newMark());
-  cluster = await startCluster({ servers });
+  cluster = await startCluster({ servers, leaseMs: SHORT_LEASE_MS });
 }, 60_000);
 
 afterEach(async () => {

@@ -1,6 +1,7 @@
 /** What every client in front of the gateway is to the test, and where the real programs are. */
 import { join } from "node:path";
-import { ROOT } from "../kit/program.ts";
+import { pathOf } from "../../needs/need.ts";
+import { parts } from "../../needs/programs.ts";
 
 export type Tool = { readonly name: string };
 
@@ -16,4 +17,4 @@ export type RealClient = {
 /** `home` is an empty folder for what a client keeps between runs. */
 export type Connect = (options: { readonly url: string; readonly home: string }) => Promise<RealClient>;
 
-export const partPath = (path: string): string => join(ROOT, "tests/parts/node_modules", path);
+export const partPath = (path: string): string => join(pathOf(parts), path);

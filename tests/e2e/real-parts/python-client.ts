@@ -2,13 +2,14 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { preparePython } from "../../eras/python.ts";
+import { pathOf } from "../../needs/need.ts";
+import { pythonSdk } from "../../needs/programs.ts";
 import type { Connect, RealClient } from "./part.ts";
 
 const PROGRAM = join(import.meta.dirname, "python_client.py");
 
 export const connectPython: Connect = async ({ url }): Promise<RealClient> => {
-  const child = spawn(await preparePython(), [PROGRAM, url], { stdio: ["pipe", "pipe", "pipe"] });
+  const child = spawn(pathOf(pythonSdk), [PROGRAM, url], { stdio: ["pipe", "pipe", "pipe"] });
   let complaint = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     complaint = (complaint + text).slice(-4_000);

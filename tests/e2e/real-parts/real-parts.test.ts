@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { preparePython } from "../../eras/python.ts";
 import { type RunningGateway, startGateway } from "../kit/gateway.ts";
 import { CLIENTS } from "./clients.ts";
 import type { Connect, RealClient, Result, Tool } from "./part.ts";
@@ -21,7 +20,6 @@ const direct = new Map<string, RealClient>();
 const clients = new Map<string, RealClient>();
 
 beforeAll(async () => {
-  await preparePython();
   folder = mkdtempSync(join(tmpdir(), "isthmus-parts-"));
   writeFileSync(join(folder, "note.txt"), NOTE);
   const home = mkdtempSync(join(folder, "home-"));

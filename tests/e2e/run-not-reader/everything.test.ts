@@ -1,14 +1,13 @@
-import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { openSession } from "../../hostile/kit/call.ts";
 import { EventStream } from "../../hostile/kit/event-stream.ts";
 import { eventually } from "../../hostile/kit/observe.ts";
 import { startGateway } from "../kit/gateway.ts";
-import { ROOT } from "../kit/program.ts";
 import { post, type RpcMessage } from "../kit/rpc.ts";
+import { partPath } from "../real-parts/part.ts";
 import { taskIdOf } from "./task-upstream.ts";
 
-const EVERYTHING = join(ROOT, "tests/parts/node_modules/@modelcontextprotocol/server-everything/dist/index.js");
+const EVERYTHING = partPath("@modelcontextprotocol/server-everything/dist/index.js");
 const RELATED = "io.modelcontextprotocol/related-task";
 const config = `[[servers]]\nid = "every"\ncommand = ${JSON.stringify(process.execPath)}\nargs = [${JSON.stringify(EVERYTHING)}, "stdio"]\n`;
 const isAnswer = (message: RpcMessage) => message.id === 3 && message.method === undefined;

@@ -36,15 +36,17 @@ id = "old"
 url = "${old}"
 maxSessions = 4096
 concurrency = 1024
+timeout = "15s"
 
 [[servers]]
 id = "new"
 url = "${modern}"
 maxSessions = 4096
 concurrency = 1024
+timeout = "15s"
 `;
 
-test("10,000 calls with questions leave nothing behind when one client in ten vanishes", { timeout: 120_000 }, async ({
+test("10,000 calls with questions leave nothing behind when one client in ten vanishes", { timeout: 180_000 }, async ({
   onTestFailed,
 }) => {
   const seed = Number(process.env.SOAK_SEED ?? Date.now() % 1_000_000);
@@ -84,7 +86,9 @@ test("10,000 calls with questions leave nothing behind when one client in ten va
     expect(right + vanished).toBe(CALLS_OF_EACH_ERA);
     expect(vanished).toBeGreaterThan(CALLS_OF_EACH_ERA / 20);
   }
-  expect(grownBeyond(before.counts, await probe.heapCounts(), FEW_OBJECTS)).toEqual([]);
+  // Calls whose client vanished are held until their time is over.
+  const grown = async () => grownBeyond(before.counts, await probe.heapCounts(), FEW_OBJECTS);
+  await expect.poll(grown, { timeout: SETTLE_MS, interval: 2_000 }).toEqual([]);
   expect((await probe.heapBytes()) - before.heap).toBeLessThan(HEAP_GROWTH_BYTES);
   expect(gateway.program.stderr).not.toContain('"level":"error"');
   probe.close();
