@@ -1,13 +1,22 @@
 /** nginx in front of the gateways, dealing requests in turn unless it is told how to choose. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { nginxProgram } from "../kit/servers/programs.ts";
 import { freePort, greet } from "../kit/servers/test-server.ts";
+import { pathOf } from "../needs/need.ts";
+import { nginx } from "../needs/programs.ts";
 
-export type Balancer = { readonly origin: string; stop(): Promise<void> };
+export type Balancer = {
+  readonly origin: string;
+  /** What it could not do, in its own words: which process it asked, and what became of it. */
+  errors(): readonly string[];
+  stop(): Promise<void>;
+};
+
+/** A path that nginx answers by itself. */
+export const PROBE = "/nginx-itself";
 
 export type BalancerOptions = {
   /** How one is chosen, as a line of nginx's `upstream`, such as `hash $cookie_gw_route consistent;`. */
@@ -21,7 +30,7 @@ export type BalancerOptions = {
 /** A gateway that is away is tried again at once; a request that may have reached one is never sent to another. */
 function config(folder: string, port: number, gateways: readonly number[], options: BalancerOptions): string {
   const servers = gateways.map((gateway) => `server 127.0.0.1:${gateway} max_fails=0;`).join(" ");
-  return `daemon off; worker_processes 1; pid ${folder}/pid; error_log ${folder}/error.log crit;
+  return `daemon off; worker_processes 1; pid ${folder}/pid; error_log ${folder}/error.log error;
 events { worker_connections 1024; }
 http {
   access_log off;
@@ -31,6 +40,7 @@ http {
   upstream gateways { ${options.choose ?? ""} ${servers} keepalive 32; }
   server {
     listen 127.0.0.1:${port};
+    location = ${PROBE} { return 204; }
     location / {
       proxy_pass http://gateways;
       proxy_http_version 1.1;
@@ -49,7 +59,7 @@ http {
 
 /** Each answer says in `X-Served-By` which of them gave it. */
 export async function startBalancer(gateways: readonly number[], options: BalancerOptions = {}): Promise<Balancer> {
-  const program = nginxProgram();
+  const program = pathOf(nginx);
   const folder = mkdtempSync(join(tmpdir(), "isthmus-nginx-"));
   const port = await freePort();
   writeFileSync(join(folder, "nginx.conf"), config(folder, port, gateways, options));
@@ -61,6 +71,7 @@ export async function startBalancer(gateways: readonly number[], options: Balanc
   }
   return {
     origin: `http://127.0.0.1:${port}`,
+    errors: () => readFileSync(join(folder, "error.log"), "utf8").split("\n").filter(Boolean),
     async stop() {
       process.off("exit", onExit);
       const gone = once(child, "exit");

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { ownEnvironment } from "../kit/own-home.ts";
 import { freePort } from "../kit/servers/test-server.ts";
 
 export const PROGRAM = fileURLToPath(new URL("../../dist/isthmus.js", import.meta.url));
@@ -66,7 +67,7 @@ export class Fleet {
     const child = spawn(
       process.execPath,
       [PROGRAM, "up", "--config", "isthmus.toml", "--listen", `127.0.0.1:${this.ports[index]}`],
-      { cwd: folder, env: { ...process.env, ...this.#options.env }, stdio: ["ignore", "ignore", "pipe"] },
+      { cwd: folder, env: ownEnvironment(this.#options.env), stdio: ["ignore", "ignore", "pipe"] },
     );
     this.#children[index] = child;
     const { logs } = this.#options;

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { createWriteStream } from "node:fs";
 import { createServer } from "node:net";
 import { fileURLToPath } from "node:url";
+import { ownEnvironment } from "../kit/own-home.ts";
 
 const running = new Set<ChildProcess>();
 
@@ -15,7 +16,11 @@ export const root = fileURLToPath(new URL("../..", import.meta.url));
 
 /** Starts `node file args`; its output goes to `logFile`. The IPC channel lets a fixture notice that we are gone. */
 export function startNode(file: string, args: readonly string[], logFile: string): ChildProcess {
-  const child = spawn(process.execPath, [file, ...args], { cwd: root, stdio: ["ignore", "pipe", "pipe", "ipc"] });
+  const child = spawn(process.execPath, [file, ...args], {
+    cwd: root,
+    env: ownEnvironment(),
+    stdio: ["ignore", "pipe", "pipe", "ipc"],
+  });
   const log = createWriteStream(logFile, { flags: "a" });
   child.stdout?.pipe(log, { end: false });
   child.stderr?.pipe(log, { end: false });

@@ -4,8 +4,8 @@
  *
  *   --direct       leaves the gateway out
  *   --only TEXT    runs whose title contains TEXT, and the direct runs that they are compared with
+ *   --except TEXT  not those whose title contains TEXT
  */
-import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -21,14 +21,18 @@ import { type Exception, type Revision, revisions } from "./table.ts";
 type SuiteError = Exception & { readonly revision: string; readonly runs: readonly string[] };
 
 const { values: flags } = parseArgs({
-  options: { direct: { type: "boolean", default: false }, only: { type: "string", default: "" } },
+  options: {
+    direct: { type: "boolean", default: false },
+    only: { type: "string", default: "" },
+    except: { type: "string" },
+  },
 });
 if (!flags.direct && !existsSync(join(root, "dist/isthmus.js"))) throw new Error("dist is missing: npm run build");
-execFileSync(process.execPath, ["scripts/parts.mjs"], { cwd: root, stdio: ["ignore", "ignore", "inherit"] });
 
 const suiteErrors: SuiteError[] = JSON.parse(await readFile(new URL("suite-errors.json", import.meta.url), "utf8"));
 const reports = await mkdtemp(join(tmpdir(), "isthmus-conformance-"));
 const timings: string[] = [];
+const MOST_TIMES = 3;
 let isGood = true;
 for (const revision of revisions) await runRevision(revision);
 process.stdout.write(`${timings.join(", ")}\n`);
@@ -44,7 +48,7 @@ async function runRevision(revision: Revision): Promise<void> {
   const done = new Map<string, Report>();
   const measure = async (run: Run): Promise<Verdict> => {
     try {
-      const report = await run.execute(join(reports, titleOf(run, revision).replaceAll(" ", "-")));
+      const report = await run.execute(await mkdtemp(join(reports, `${titleOf(run, revision).replaceAll(" ", "-")}-`)));
       done.set(run.name, report);
       const direct = run.like === undefined ? undefined : (done.get(run.like) ?? new Map());
       const directSuiteErrors = suiteErrorsOf(run.like, revision);
@@ -63,7 +67,15 @@ async function runRevision(revision: Revision): Promise<void> {
   for (const run of select(planRuns(revision, requirements), revision)) {
     const title = titleOf(run, revision);
     const start = performance.now();
-    print(title, await measure(run));
+    let verdict = await measure(run);
+    const before: string[] = [];
+    // The suite waits so long for an answer and no longer (0.6 s while a server starts), whatever else the machine does: bad is
+    // what it finds bad each time.
+    for (let time = 1; time < MOST_TIMES && verdict.problems.length > 0; time++) {
+      before.push(...verdict.problems);
+      verdict = await measure(run);
+    }
+    print(title, verdict, before);
     timings.push(`${title} ${((performance.now() - start) / 1000).toFixed(1)} s`);
   }
 }
@@ -80,18 +92,20 @@ function titleOf({ name }: Run, { revision }: Revision): string {
 function select(runs: readonly Run[], revision: Revision): Run[] {
   const wanted = runs
     .filter(({ leg }) => leg === "direct" || !flags.direct)
-    .filter((run) => titleOf(run, revision).includes(flags.only));
+    .filter((run) => titleOf(run, revision).includes(flags.only))
+    .filter((run) => flags.except === undefined || !titleOf(run, revision).includes(flags.except));
   const measures = new Set(wanted.map(({ like }) => like));
   return runs.filter((run) => wanted.includes(run) || measures.has(run.name));
 }
 
-function print(title: string, verdict: Verdict): void {
+function print(title: string, verdict: Verdict, problemsAtFirst: readonly string[] = []): void {
   const lines = [
     `${title}: ${verdict.passed} passed, ${verdict.failed} failed`,
     ...verdict.suiteErrors.map(
       ({ scenario, check, reason }) => `  error of the suite: ${scenario}: ${check}: ${reason}`,
     ),
     ...verdict.differences.map(({ scenario, check, reason }) => `  not as directly: ${scenario}: ${check}: ${reason}`),
+    ...problemsAtFirst.map((problem) => `  at first: ${problem}`),
     ...verdict.problems.map((problem) => `  BAD ${problem}`),
   ];
   process.stdout.write(`${lines.join("\n")}\n`);

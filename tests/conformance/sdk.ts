@@ -3,6 +3,10 @@
  * that `npm run check` needs no installed parts. Each side loads only what it needs: the suite is impatient with servers
  * that are started for a call.
  */
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { pathOf } from "../needs/need.ts";
+import { parts } from "../needs/programs.ts";
 
 export type Json = Record<string, unknown>;
 
@@ -58,6 +62,5 @@ export type Constructor<Options extends unknown[], Made> = new (...options: Opti
 
 /** `path` is in the scope of the SDK's packages. */
 export async function load<Module>(path: string): Promise<Module> {
-  const root = new URL("../parts/node_modules/@modelcontextprotocol/", import.meta.url);
-  return (await import(new URL(path, root).href)) as Module;
+  return (await import(pathToFileURL(join(pathOf(parts), "@modelcontextprotocol", path)).href)) as Module;
 }

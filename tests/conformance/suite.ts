@@ -1,10 +1,12 @@
 /** Calls the official suite and reads the reports that it leaves. */
 import { mkdir, readdir, readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
+import { pathOf } from "../needs/need.ts";
+import { parts } from "../needs/programs.ts";
 import { readFailedCalls } from "./failed-calls.ts";
 import { exitOf, startNode } from "./processes.ts";
 
-const SUITE = "tests/parts/node_modules/@modelcontextprotocol/conformance/dist/index.js";
+const SUITE = "@modelcontextprotocol/conformance/dist/index.js";
 
 export type Check = { readonly id: string; readonly status: string; readonly errorMessage?: string };
 
@@ -73,7 +75,7 @@ async function readClientErrors(folder: string): Promise<string> {
 }
 
 async function call(args: readonly string[], logFile: string): Promise<number | null> {
-  return await exitOf(startNode(SUITE, args, logFile));
+  return await exitOf(startNode(join(pathOf(parts), SUITE), args, logFile));
 }
 
 /** Folders are named `[server-]SCENARIO-TIMESTAMP`; a scenario may have a slash in its name. */

@@ -2,12 +2,11 @@
 import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, test } from "vitest";
 import { surprises } from "./gaps.ts";
-import { PAIRS, prepare, type Run, runMatrix } from "./matrix.ts";
+import { PAIRS, type Run, runMatrix } from "./matrix.ts";
 import { PAGE, renderPage } from "./table.ts";
 
 let runs: Run[] = [];
 
-beforeAll(() => prepare(), 300_000);
 beforeAll(async () => {
   runs = await runMatrix();
 }, 120_000);

@@ -1,8 +1,6 @@
 /** Runs every client against every server: through one gateway per server, and directly where both speak one revision. */
 import { startGateway } from "../e2e/kit/gateway.ts";
-import { prepareParts } from "./parts.ts";
 import { run } from "./processes.ts";
-import { preparePython } from "./python.ts";
 import { CLIENTS, type Client, FEATURES, SERVERS, type Server } from "./sides.ts";
 
 export type Finding = { readonly feature: string; readonly outcome: "ok" | "n/a" | "fail"; readonly detail: string };
@@ -29,12 +27,6 @@ export const PAIRS: readonly Pair[] = (["direct", "through"] as const).flatMap((
     })),
   ),
 );
-
-/** Installs what the programs need, when it has changed. May take a minute the first time. */
-export async function prepare(): Promise<void> {
-  prepareParts();
-  await preparePython();
-}
 
 export async function runMatrix(): Promise<Run[]> {
   const behind = await Promise.all(SERVERS.map(startBoth));

@@ -1,15 +1,12 @@
 /** Which era the gateway takes the servers of the official SDKs for, in every way of setting them up. */
 import { fileURLToPath } from "node:url";
-import { beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { openProvider } from "../../src/providers/mcp/fixtures/setup.ts";
 import { FakeOut, toolCall } from "../kit/fake-host.ts";
-import { prepareParts } from "./parts.ts";
 import { startServer } from "./processes.ts";
 
 const PROGRAM = fileURLToPath(new URL("./probed-server.ts", import.meta.url));
 const argsOf = (kind: string) => [PROGRAM, "--kind", kind];
-
-beforeAll(prepareParts, 300_000);
 
 /** The methods that a server heard until a call of its one tool was answered. */
 async function heardBy(config: object): Promise<string[]> {

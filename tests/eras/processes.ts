@@ -1,6 +1,7 @@
 /** Programs of the matrix: started here, ended here at the latest when this process ends. */
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import type { Readable } from "node:stream";
+import { ownEnvironment } from "../kit/own-home.ts";
 
 type Child = ChildProcessByStdio<null, Readable, Readable>;
 
@@ -13,7 +14,7 @@ process.once("exit", () => {
 
 function start(command: readonly string[], env: Readonly<Record<string, string>> = {}): Child {
   const [file = "", ...args] = command;
-  const child = spawn(file, args, { env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(file, args, { env: ownEnvironment(env), stdio: ["ignore", "pipe", "pipe"] });
   running.add(child);
   child.once("close", () => running.delete(child));
   return child;

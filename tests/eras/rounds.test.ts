@@ -4,7 +4,6 @@ import { type Exchange, HttpFixture } from "../../src/providers/mcp/fixtures/htt
 import { complete, ModernFixture } from "../../src/providers/mcp/fixtures/modern-http.ts";
 import { gatewayTo } from "../e2e/eras/kit.ts";
 import type { RunningGateway } from "../e2e/kit/gateway.ts";
-import { prepareParts } from "./parts.ts";
 import { type ClientKind, connectClient, type SdkClient } from "./sdk-clients.ts";
 
 const FORM = {
@@ -79,11 +78,10 @@ describe.each<ClientKind>(["v1", "v2-2025"])("client %s of the 2025 era, asked b
   let client: SdkClient;
 
   beforeAll(async () => {
-    prepareParts();
     await server.listen();
     gateway = await gatewayTo(server.url);
     client = await connectClient(kind, gateway.url);
-  }, 300_000);
+  });
   afterAll(async () => {
     await client.close();
     await gateway.stop();

@@ -2,6 +2,10 @@
  * The official SDKs of both major versions, loaded by path from tests/parts. The types say only what is used here, so
  * that `npm run check` needs no installed parts.
  */
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { pathOf } from "../needs/need.ts";
+import { parts } from "../needs/programs.ts";
 
 export type Json = Record<string, unknown>;
 export type Message = { readonly method: string; readonly params?: Json };
@@ -56,6 +60,5 @@ export type HttpClientTransport = Transport & { terminateSession(): Promise<void
 
 /** `path` is below the packages of the official SDK. */
 export async function load<Module>(path: string): Promise<Module> {
-  const root = new URL("../parts/node_modules/@modelcontextprotocol/", import.meta.url);
-  return (await import(new URL(path, root).href)) as Module;
+  return (await import(pathToFileURL(join(pathOf(parts), "@modelcontextprotocol", path)).href)) as Module;
 }

@@ -1,9 +1,11 @@
 /** The two sides of the matrix. */
 import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { pathOf } from "../needs/need.ts";
+import { parts, pythonSdk } from "../needs/programs.ts";
 import { type Running, startServer } from "./processes.ts";
-import { preparePython } from "./python.ts";
 
 type Side = { readonly id: string; readonly title: string; readonly revision: "2025-11-25" | "2026-07-28" };
 
@@ -37,7 +39,7 @@ export const CLIENTS: readonly Client[] = [
     id: "python-2025",
     title: "Python",
     revision: "2025-11-25",
-    command: async () => [await preparePython(), fileURLToPath(clientPython), "--mode", "legacy"],
+    command: async () => [pathOf(pythonSdk), fileURLToPath(clientPython), "--mode", "legacy"],
   },
   {
     id: "v2-2026",
@@ -49,7 +51,7 @@ export const CLIENTS: readonly Client[] = [
     id: "python-2026",
     title: "Python",
     revision: "2026-07-28",
-    command: async () => [await preparePython(), fileURLToPath(clientPython), "--mode", "modern"],
+    command: async () => [pathOf(pythonSdk), fileURLToPath(clientPython), "--mode", "modern"],
   },
 ];
 
@@ -89,8 +91,7 @@ async function startFixture(command: readonly string[]): Promise<Running> {
 }
 
 async function startEverything(): Promise<Running> {
-  const parts = new URL("../parts/node_modules/@modelcontextprotocol/", import.meta.url);
-  const program = new URL("server-everything/dist/index.js", parts);
+  const program = pathToFileURL(join(pathOf(parts), "@modelcontextprotocol/server-everything/dist/index.js"));
   const port = await freePort();
   const [, stop] = await startServer(node(program, "streamableHttp"), /listening on port/, { PORT: String(port) });
   return { url: `http://127.0.0.1:${port}/mcp`, stop };

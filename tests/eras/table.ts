@@ -3,7 +3,7 @@
  */
 import { writeFileSync } from "node:fs";
 import { GAPS, gapOf, surprises } from "./gaps.ts";
-import { prepare, type Run, runMatrix } from "./matrix.ts";
+import { type Run, runMatrix } from "./matrix.ts";
 import { CLIENTS, FEATURES, SERVERS } from "./sides.ts";
 
 export const PAGE = new URL("../../docs/reference/eras.md", import.meta.url);
@@ -58,7 +58,6 @@ function renderGaps(): string {
 }
 
 if (import.meta.main) {
-  await prepare();
   const runs = await runMatrix();
   for (const run of runs)
     for (const line of surprises(run)) process.stderr.write(`${run.way} ${run.client} ${run.server}: ${line}\n`);

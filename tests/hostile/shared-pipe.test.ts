@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type RunningGateway, startGateway } from "../e2e/kit/gateway.ts";
+import { post, type RpcMessage, toolCall } from "../e2e/kit/rpc.ts";
 import { callTool, openSession, outcomeOf, type Session, textOf } from "./kit/call.ts";
-import { defects, eventually, MIB, residentBytes } from "./kit/observe.ts";
+import { defects, eventually, MIB, metric, residentBytes } from "./kit/observe.ts";
 import { scriptedServer } from "./kit/stdio-table.ts";
 
 const base64 = (text: string) => Buffer.from(text, "latin1").toString("base64");
@@ -34,6 +35,10 @@ describe("a server on a shared pipe", () => {
       `{"jsonrpc":"2.0","id":"q","method":"roots/list","params":{"_meta":{${RELATED}:{},${RELATED}:{}}}}\n`,
     ],
     ["a method named as a prototype", '{"jsonrpc":"2.0","id":"q","method":"__proto__"}\n'],
+    [
+      "notifications named as what every object has",
+      ["hasOwnProperty", "__proto__", "valueOf"].map((name) => `{"jsonrpc":"2.0","method":"${name}"}\n`).join(""),
+    ],
     ["answers to nobody", '{"jsonrpc":"2.0","id":98765,"result":{}}\n'.repeat(1000)],
     [
       "lists that changed a thousand times",
@@ -48,6 +53,20 @@ describe("a server on a shared pipe", () => {
     expect(textOf(await beside)).toBe("slept");
     // Still the same process.
     expect(await count()).toBe(before + 1);
+    expect(defects(gateway)).toEqual([]);
+  });
+
+  test.each([
+    ["of 30,000 messages", '{"jsonrpc":"2.0","method":"notifications/x"},'.repeat(30_000)],
+    ["of two", '{"jsonrpc":"2.0","method":"notifications/x"},'],
+    ["of what is no message", "1,".repeat(1_000_000)],
+  ])("that answers in a batch %s fails that call alone, at once", async (_title, before) => {
+    const beside = callTool(gateway.url, session, "pipe.sleep", { ms: 200 });
+    const text = `[{"jsonrpc":"2.0","id":@ID@,"result":{"content":[]}},${before}1]\n`;
+    expect(outcomeOf(await callTool(gateway.url, session, "pipe.raw", { bytes: base64(text) }))).toBe(
+      "PROVIDER_FAILED",
+    );
+    expect(textOf(await beside)).toBe("slept");
     expect(defects(gateway)).toEqual([]);
   });
 
@@ -72,7 +91,7 @@ describe("a server on a pipe that goes too far", () => {
   });
 
   test("and reads nothing any more does not fill the gateway's memory", async () => {
-    const env = { NODE_OPTIONS: "--max-semi-space-size=1 --max-old-space-size=96" };
+    const env = { NODE_OPTIONS: "--max-semi-space-size=1 --max-old-space-size=160" };
     await using gateway = await startGateway({ config: scriptedServer("pipe", 'timeout = "300ms"'), env });
     const session = await openSession(gateway.url);
     await callTool(gateway.url, session, "pipe.plug");
@@ -89,5 +108,46 @@ describe("a server on a pipe that goes too far", () => {
     const again = () => callTool(gateway.url, session, "pipe.echo", { text: "back" });
     expect(textOf(await eventually(again, (answer) => outcomeOf(answer) === "ok"))).toBe("back");
     expect(residentBytes(gateway) - before).toBeLessThan(128 * MIB);
+  });
+
+  test("and asks on and on without reading an answer is ended, comes back, and leaves a few lines in the log", async () => {
+    await using gateway = await startGateway({ config: scriptedServer("pipe", 'timeout = "1s"') });
+    const session = await openSession(gateway.url);
+    const before = gateway.program.stderr.length;
+    expect(outcomeOf(await callTool(gateway.url, session, "pipe.nag"))).not.toBe("ok");
+    const again = () => callTool(gateway.url, session, "pipe.echo", { text: "back" });
+    expect(textOf(await eventually(again, (answer) => outcomeOf(answer) === "ok", 20_000))).toBe("back");
+    const lines = gateway.program.stderr.slice(before).split("\n");
+    expect(lines.filter((line) => line.includes("not delivered")).length).toBeLessThanOrEqual(1);
+    expect(lines.filter((line) => line.includes("does not read")).length).toBeGreaterThan(0);
+    expect(defects(gateway)).toEqual([]);
+  });
+
+  test("by a flood on standard error gets a part of it into the log, and the rest is counted", async () => {
+    const config = `[gateway]\nlogLevel = "debug"\n${scriptedServer("pipe")}`;
+    await using gateway = await startGateway({ config });
+    const session = await openSession(gateway.url);
+    expect(textOf(await callTool(gateway.url, session, "pipe.grumble", { lines: 20_000 }))).toBe("grumbled");
+    const counted = () => /server wrote more to stderr.*/.exec(gateway.program.stderr)?.[0];
+    expect(await eventually(counted, (line) => line !== undefined)).toMatch(/"lines":\d{3,}/);
+    expect(gateway.program.stderr.match(/server wrote to stderr/g)?.length).toBeLessThan(5_000);
+  });
+
+  test.each([
+    ["a log line", "notifications/message"],
+    ["what nobody knows", "notifications/shout"],
+  ])("by %s of many MiB says it to nobody, with one line in the log", async (_, method) => {
+    await using gateway = await startGateway({ config: scriptedServer("pipe") });
+    const session = await openSession(gateway.url);
+    const { messages } = await post(
+      gateway.url,
+      toolCall(1, "pipe.shout", { bytes: 2 * MIB, times: 5, method }),
+      session,
+    );
+    expect(messages).toHaveLength(1);
+    expect(textOf(messages[0] as RpcMessage)).toBe("shouted");
+    expect(gateway.program.stderr.match(/notification too large/g)).toHaveLength(1);
+    expect(await metric(gateway, "isthmus_notices_dropped_total", "too-large")).toBe(5);
+    expect(defects(gateway)).toEqual([]);
   });
 });

@@ -1,6 +1,7 @@
 /** Who calls: people of two tenants, with tokens that the gateways gave them. */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
+import { ownEnvironment } from "../../kit/own-home.ts";
 import type { Caller } from "../clients/exchange.ts";
 import { Api } from "./api.ts";
 import { Attempts } from "./attempts.ts";
@@ -34,7 +35,7 @@ export type People = {
 /** The first token, made by whoever may use the stores. */
 export async function firstToken(program: string, folder: string): Promise<string> {
   const words = ["token", "create", "--user", "root", "--role", "admin", "--config", "isthmus.toml"];
-  const { stdout } = await run(process.execPath, [program, ...words], { cwd: folder });
+  const { stdout } = await run(process.execPath, [program, ...words], { cwd: folder, env: ownEnvironment() });
   return stdout.trim();
 }
 

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { wholeLines } from "../../../src/mechanisms/audit/index.ts";
+import { ownEnvironment } from "../../kit/own-home.ts";
 import { type Fleet, PROGRAM } from "../gateways.ts";
 
 const run = promisify(execFile);
@@ -35,7 +36,10 @@ export async function lastTrail(fleet: Fleet): Promise<TrailReading> {
 /** `folder`: of a gateway, with its config. */
 async function readTrail(folder: string): Promise<TrailReading> {
   const verb = (...words: string[]) =>
-    run(process.execPath, [PROGRAM, "audit", ...words, "--config", "isthmus.toml"], { cwd: folder });
+    run(process.execPath, [PROGRAM, "audit", ...words, "--config", "isthmus.toml"], {
+      cwd: folder,
+      env: ownEnvironment(),
+    });
   const { isIntact, said } = await verb("verify").then(
     ({ stdout }) => ({ isIntact: true, said: stdout }),
     (error: { stdout?: string; stderr?: string }) => ({ isIntact: false, said: `${error.stdout}${error.stderr}` }),

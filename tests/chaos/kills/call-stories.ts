@@ -50,14 +50,15 @@ export const keyed: Scenario = ({ world, point }) => {
 
 const isAnswer = (message: RpcMessage) => message.id === 1 && message.method === undefined;
 
+/** The mark names the trace, too. */
 function openSteps(url: string, session: Session, mark: string): Promise<EventStream> {
-  const message = callOf("up.steps", { mark }, { _meta: { progressToken: "t" } });
+  const message = callOf("up.steps", { mark }, { _meta: { progressToken: "t" }, trace_id: mark });
   return EventStream.open(url, { method: "POST", headers: { ...session, accept: "text/event-stream" }, message });
 }
 
-/** The rest of a stream that broke off comes after what was seen, and ends. */
-async function expectRest(url: string, session: Session, stream: EventStream): Promise<void> {
-  if (stream.lastId === undefined || stream.messages.some(isAnswer)) return;
+/** The rest of a stream that broke off comes after what was seen, and ends. Gives the code it ends with. */
+async function expectRest(url: string, session: Session, stream: EventStream): Promise<string | undefined> {
+  if (stream.lastId === undefined || stream.messages.some(isAnswer)) return undefined;
   const headers = { ...session, "last-event-id": stream.lastId };
   using rest = await until(async () => {
     const one = await EventStream.open(url, { method: "GET", headers });
@@ -68,10 +69,24 @@ async function expectRest(url: string, session: Session, stream: EventStream): P
   if (codeOf(answer) !== undefined) expect(codeOf(answer)).toBe("OUTCOME_UNKNOWN");
   const seen = stream.events.flatMap(({ id, message }) => (message ? (id ?? []) : []));
   for (const { id, message } of rest.events) if (message) expect(seen).not.toContain(id);
+  return codeOf(answer);
 }
 
-/** A call whose answer is a stream: what broke off goes on elsewhere, and has an end. */
-export const journal: Scenario = ({ world }) => {
+type OnTrail = { readonly event_type: string; readonly details: object };
+
+/** Whoever is told that nobody knows how its call ended finds that on the trail, in its trace. */
+async function expectOnTrail(url: string, trace: string): Promise<void> {
+  const found = await until(async () => {
+    const response = await fetch(new URL(`/api/audit?trace_id=${trace}`, url));
+    expect(response.status).toBe(200);
+    const { events } = (await response.json()) as { events: readonly OnTrail[] };
+    return events.length > 0 ? events : undefined;
+  });
+  expect(found).toMatchObject([{ event_type: "dev.isthmus.call.lost", details: { code: "OUTCOME_UNKNOWN" } }]);
+}
+
+/** A call whose answer is a stream: what broke off goes on elsewhere, and has an end, which is on record. */
+export const journal: Scenario = ({ world, stores }) => {
   const mark = newMark();
   let told: Session | undefined;
   let stream: EventStream | undefined;
@@ -87,7 +102,8 @@ export const journal: Scenario = ({ world }) => {
       await expectAlive(url, told);
       // It died in the middle of the stream.
       expect(stream?.lastId).toBeDefined();
-      if (told && stream) await expectRest(url, told, stream);
+      const code = told && stream && (await expectRest(url, told, stream));
+      if (code !== undefined && stores.text.includes("[audit]")) await expectOnTrail(url, mark);
       expect(world.up.timesOf(mark)).toBe(1);
     },
   };

@@ -25,6 +25,7 @@ const TASK = "a task that was told of is known, with one end that stays: its ans
 const ENDED = "a stream that broke off goes on after the last event, to an answer or OUTCOME_UNKNOWN";
 const SERVED = "others serve, and start, as if it had never been there";
 const HOME = "the shared child starts at another home, and a call of it is made once";
+const TOLD_OF = "whoever hears OUTCOME_UNKNOWN finds it on the audit trail";
 const LINE = "a stream of 2024 is gone with its process: 404, and a new one opens";
 const ARRIVES = "the message arrives; twice, under one id, where nobody could know";
 const TAKEN_ONCE = "what a held call took is taken once, and its place is free when the lease is over";
@@ -130,6 +131,11 @@ const NEW = at("new", [
   ["redis.touch.acknowledged", "start", SERVED],
 ]);
 
+const RECORDED = at("recorded", [
+  ["audit.turn.noting", "journal", TOLD_OF],
+  ["front.journal.after", "journal", TOLD_OF, 3],
+]);
+
 const ALONE = at("alone", [
   ["sessions.create.after", "session", KNOWN],
   ["sessions.save.after", "wishes", WISHES, 3],
@@ -157,13 +163,13 @@ const ALONE = at("alone", [
   ["sqlite.settle.acknowledged", "keyed", ONCE],
 ]);
 
-export const DRIVEN: readonly Driven[] = [...MANY, ...NEW, ...ALONE];
+export const DRIVEN: readonly Driven[] = [...MANY, ...NEW, ...RECORDED, ...ALONE];
 
 const RECORDS = "tests/contract/records/kills.test.ts";
 const inRecords = (after: string, points: readonly string[]): Elsewhere[] =>
   points.map((point) => ({ point, file: RECORDS, after }));
 
-const CHARGES = "src/stores/redis/redis-charge.test.ts";
+const CHARGES = "src/stores/redis/redis-charge.contract.test.ts";
 
 const AUDIT = "tests/e2e/audit/kills.test.ts";
 const ON_TRAIL = "every event that a caller knows of is on the trail, once, and the trail is whole";

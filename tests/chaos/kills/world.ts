@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
+import { ownEnvironment } from "../../kit/own-home.ts";
 import { startPostgres } from "../../kit/servers/postgres.ts";
 import { startRedis } from "../../kit/servers/redis.ts";
 import type { TestServer } from "../../kit/servers/test-server.ts";
@@ -18,8 +19,11 @@ const PROGRAM = fileURLToPath(new URL("../../../dist/isthmus.js", import.meta.ur
 const CHILD = fileURLToPath(new URL("../upstreams/stdio-upstream.ts", import.meta.url));
 const DEATH_MS = 15_000;
 
-/** alone: SQLite. many: Redis and PostgreSQL. new: as many, with nothing in the stores, and a shared child. */
-export type Place = "alone" | "many" | "new";
+/**
+ * alone: SQLite. many: Redis and PostgreSQL. new: as many, with nothing in the stores, and a shared child. recorded: as many,
+ * with nothing in the stores, and every call on the audit trail.
+ */
+export type Place = "alone" | "many" | "new" | "recorded";
 
 export type Gateway = {
   readonly url: string;
@@ -91,7 +95,8 @@ export class World {
     if (place === "alone") return { text: `[database]\nurl = "sqlite:${join(folder, "isthmus.db")}"\n`, record };
     const [redis, postgres] = place === "many" ? [this.#redis.url, this.#postgres.url] : await this.#empty();
     const text = `[database]\nurl = "${postgres}"\n[shared]\nurl = "${redis}"\n[cluster]\nlease = "1s"\n`;
-    return { text: place === "many" ? text : text + childTable(record), record };
+    const more = { many: "", new: childTable(record), recorded: "[audit]\n" }[place];
+    return { text: text + more, record };
   }
 
   async #empty(): Promise<[string, string]> {
@@ -114,7 +119,7 @@ export class World {
       [PROGRAM, "up", "--json", "--config", "isthmus.toml", "--listen", "127.0.0.1:0"],
       {
         cwd: folder,
-        env: { ...process.env, ISTHMUS_FAULT_POINT: fault, ISTHMUS_FAULT_LOG: fault === "" ? "" : log },
+        env: ownEnvironment({ ISTHMUS_FAULT_POINT: fault, ISTHMUS_FAULT_LOG: fault === "" ? "" : log }),
         stdio: ["ignore", "pipe", "pipe"],
       },
     );

@@ -134,7 +134,11 @@ export const PROVIDER_CASES: readonly ProviderCase[] = [
     outcome: "PROVIDER_FAILED",
   },
   { name: "an empty batch", bytes: json("[]"), outcome: "PROVIDER_FAILED" },
-  { name: "the answer in a batch", bytes: json(`[${notice},${GOOD}]`), outcome: "ok" },
+  {
+    name: "the answer in a batch, of which its revision knows nothing",
+    bytes: json(`[${notice},${GOOD}]`),
+    outcome: "PROVIDER_FAILED",
+  },
   { name: "an answer to another request", bytes: json(GOOD.replace("@ID@", "999999")), outcome: "PROVIDER_FAILED" },
   { name: "an answer to the id as a string", bytes: json(GOOD.replace("@ID@", '"@ID@"')), outcome: "PROVIDER_FAILED" },
   { name: "an answer to null", bytes: json(GOOD.replace("@ID@", "null")), outcome: "PROVIDER_FAILED" },

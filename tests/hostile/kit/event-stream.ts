@@ -81,7 +81,7 @@ export class EventStream {
     for (;;) {
       const found = find();
       if (found !== undefined) return found;
-      const seen = JSON.stringify(this.messages.slice(-3)).slice(0, 300);
+      const seen = this.#rest + JSON.stringify(this.messages.slice(-3)).slice(0, 300);
       if (this.isEnded || Date.now() > deadline)
         throw new Error(`HTTP ${this.status}: it did not come; last came ${seen}`);
       await new Promise((resolve) => setTimeout(resolve, 5));

@@ -1,6 +1,6 @@
 /** Arbitrary messages of a client. */
 import fc from "fast-check";
-import { anySize, stringText } from "./json-text.ts";
+import { anySize, extras, stringText } from "./json-text.ts";
 import { type Member, message, notification, objectWith, type RequestText, request, spelled } from "./mcp-text.ts";
 import { hole } from "./template.ts";
 
@@ -21,13 +21,19 @@ export const promptGet = objectWith([]).chain((args) =>
 
 export const resourceRead = request("resources/read", [["uri", hole("name")]]);
 
+/** A reference has a name or a URI: another spelling of either is refused. */
+const besideReference = extras.map((more) => more.filter(([key]) => !/^(name|uri)$/i.test(key)));
+
 function completionOf(type: string, key: string): fc.Arbitrary<RequestText> {
   return fc
     .tuple(
-      objectWith([
-        ["type", JSON.stringify(type)],
-        [key, hole("name")],
-      ]),
+      objectWith(
+        [
+          ["type", JSON.stringify(type)],
+          [key, hole("name")],
+        ],
+        besideReference,
+      ),
       objectWith([
         ["name", '"x"'],
         ["value", '""'],
@@ -45,7 +51,7 @@ export const promptCompletion = completionOf("ref/prompt", "name");
 export const templateCompletion = completionOf("ref/resource", "uri");
 
 export const unknownRequest = fc
-  .constantFrom("x/unknown", "vendor/dö", "tools/call2", "Tools/call", "mgp/whatever")
+  .constantFrom("x/unknown", "vendor/dö", "tools/call2", "Tools/call", "mgpx/whatever")
   .chain((method) => request(method, []));
 
 export const unknownNotice = fc
