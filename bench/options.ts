@@ -1,13 +1,27 @@
 /** The command line, and what `--quick` changes. */
 import { parseArgs } from "node:util";
 
-export const SCENARIOS = ["call", "list", "start", "memory", "flat", "aggregate", "eras", "state", "governed"] as const;
+export const SCENARIOS = [
+  "call",
+  "list",
+  "start",
+  "memory",
+  "flat",
+  "aggregate",
+  "eras",
+  "state",
+  "governed",
+  "starve",
+  "before",
+] as const;
 export type Scenario = (typeof SCENARIOS)[number];
 
 export type BenchOptions = {
   only: readonly Scenario[];
   /** Names or beginnings of names; empty for all. */
   candidates: readonly string[];
+  /** The program of the build that this one is compared with. */
+  before?: string;
   isQuick: boolean;
   sessions: readonly number[];
   toolCounts: readonly number[];
@@ -43,15 +57,21 @@ const QUICK = {
 export function readOptions(args: readonly string[]): BenchOptions {
   const { values } = parseArgs({
     args: [...args],
-    options: { only: { type: "string" }, candidates: { type: "string" }, quick: { type: "boolean" } },
+    options: {
+      only: { type: "string" },
+      candidates: { type: "string" },
+      quick: { type: "boolean" },
+      before: { type: "string" },
+    },
   });
-  const asked = values.only?.split(",") ?? SCENARIOS;
+  const asked = values.only?.split(",") ?? SCENARIOS.filter((name) => name !== "before" || values.before !== undefined);
   const unknown = asked.find((name) => !SCENARIOS.includes(name as Scenario));
   if (unknown !== undefined) throw new Error(`--only: expected ${SCENARIOS.join(" | ")}, found "${unknown}"`);
   const isQuick = values.quick === true;
   return {
     only: asked as readonly Scenario[],
     candidates: values.candidates?.split(",") ?? [],
+    ...(values.before === undefined ? {} : { before: values.before }),
     isQuick,
     ...(isQuick ? QUICK : FULL),
   };

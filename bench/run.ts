@@ -1,6 +1,6 @@
 /**
  * Measures Isthmus beside a plain proxy and its peers, all in one run:
- * `node bench/run.ts [--only call,list,start,memory,flat,aggregate,eras,state,governed] [--quick] [--candidates a,b]`. See README.md for the method.
+ * `node bench/run.ts [--only call,list,start,memory,flat,aggregate,eras,state,governed,starve,before] [--before FILE] [--quick] [--candidates a,b]`. See README.md for the method.
  */
 import { CANDIDATES } from "./candidates/index.ts";
 import { LoadProcess } from "./load/load-process.ts";
@@ -9,6 +9,7 @@ import { readOptions, type Scenario } from "./options.ts";
 import { prepareMachine, selectCandidates } from "./prepare.ts";
 import { endProcessesWithRunner, pinSelf, stopAll } from "./processes.ts";
 import { benchAggregate } from "./scenarios/aggregate.ts";
+import { benchBefore } from "./scenarios/before.ts";
 import { benchCalls } from "./scenarios/call.ts";
 import { benchEras } from "./scenarios/eras.ts";
 import type { Bench } from "./scenarios/field.ts";
@@ -17,6 +18,7 @@ import { benchGoverned } from "./scenarios/governed.ts";
 import { benchLists } from "./scenarios/list.ts";
 import { benchMemory } from "./scenarios/memory.ts";
 import { benchStarts } from "./scenarios/start.ts";
+import { benchStarving } from "./scenarios/starve.ts";
 import { benchState } from "./scenarios/state.ts";
 
 const RUN: Record<Scenario, (bench: Bench) => Promise<void>> = {
@@ -29,6 +31,8 @@ const RUN: Record<Scenario, (bench: Bench) => Promise<void>> = {
   eras: benchEras,
   state: benchState,
   governed: benchGoverned,
+  starve: benchStarving,
+  before: benchBefore,
 };
 
 async function main(): Promise<void> {

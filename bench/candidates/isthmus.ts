@@ -5,14 +5,14 @@ import type { Upstream } from "../upstream/start-upstream.ts";
 import { type Candidate, findFreePort, makeTempDir, type Running, startCandidate } from "./candidate.ts";
 
 const PROGRAM = fileURLToPath(new URL("../../dist/isthmus.js", import.meta.url));
-const GOVERNED = fileURLToPath(new URL("../governed.toml", import.meta.url));
+export const GOVERNED = fileURLToPath(new URL("../governed.toml", import.meta.url));
 
 export function isthmusMissing(): string | undefined {
   return existsSync(PROGRAM) ? undefined : "dist/isthmus.js is not there: `npm run build` first";
 }
 
 /** One server under its own names, so that a call is the same bytes for every candidate. */
-function describeServer(upstream: Upstream): string {
+export function describeServer(upstream: Upstream): string {
   const where =
     upstream.kind === "http"
       ? `url = ${JSON.stringify(upstream.url)}`
@@ -29,14 +29,17 @@ function keptCodeOf(kind: string): string {
   return directory;
 }
 
+/** `program` is that of another build. */
+export type StartedAs = { kind?: string; env?: NodeJS.ProcessEnv; program?: string };
+
 /** `config` is the whole isthmus.toml. */
-export async function startIsthmus(config: string, kind = ""): Promise<Running> {
+export async function startIsthmus(config: string, started: StartedAs = {}): Promise<Running> {
   const directory = makeTempDir();
   const port = await findFreePort();
   const file = join(directory, "isthmus.toml");
   writeFileSync(file, config);
-  const args = [PROGRAM, "up", "--config", file, "--listen", `127.0.0.1:${port}`];
-  const env = { NODE_COMPILE_CACHE: keptCodeOf(kind) };
+  const args = [started.program ?? PROGRAM, "up", "--config", file, "--listen", `127.0.0.1:${port}`];
+  const env = { HOME: directory, NODE_COMPILE_CACHE: keptCodeOf(started.kind ?? ""), ...started.env };
   return startCandidate({ command: process.execPath, args, port, directory, env });
 }
 
@@ -46,7 +49,7 @@ function makeIsthmus(name: string, extra: () => string): Candidate {
     kind: "isthmus",
     upstreams: ["http", "stdio"],
     missing: isthmusMissing,
-    start: (upstream) => startIsthmus(`${describeServer(upstream)}\n${extra()}`, name),
+    start: (upstream) => startIsthmus(`${describeServer(upstream)}\n${extra()}`, { kind: name }),
   };
 }
 

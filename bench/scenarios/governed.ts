@@ -1,8 +1,7 @@
 /** What it costs to be governed: the same load bare, with each part of `governed.toml` alone, and with all of it. */
 import { readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import type { Running } from "../candidates/candidate.ts";
-import { isthmusMissing, startIsthmus } from "../candidates/isthmus.ts";
+import { GOVERNED, isthmusMissing, startIsthmus } from "../candidates/isthmus.ts";
 import { nginx } from "../candidates/nginx.ts";
 import { waitUntilListed } from "../measure/start.ts";
 import { asTimes, divide, judge } from "../measure/stats.ts";
@@ -10,7 +9,6 @@ import { startUpstream, type Upstream } from "../upstream/start-upstream.ts";
 import type { Bench } from "./field.ts";
 import { type LoadedResult, measureLoaded } from "./loaded-rounds.ts";
 
-const GOVERNED = fileURLToPath(new URL("../governed.toml", import.meta.url));
 const SESSIONS = 16;
 const TOOLS = 20;
 const BARE = "bare";
