@@ -1,5 +1,4 @@
 // An MCP server in plain Node: one JSON message per line on standard input and output.
-import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 
 const text = (value) => ({ content: [{ type: "text", text: value }] });
@@ -48,7 +47,17 @@ async function callTool(id, { name, arguments: args = {}, _meta: { progressToken
   send({ id, result: await tool.run(args, report) });
 }
 
-for await (const line of createInterface({ input: process.stdin })) {
+// Messages end with a line feed and with nothing else: readline would also break them at U+2028, which may stand in a text.
+async function* lines() {
+  let rest = "";
+  for await (const piece of process.stdin.setEncoding("utf8")) {
+    const parts = (rest + piece).split("\n");
+    rest = parts.pop();
+    yield* parts;
+  }
+}
+
+for await (const line of lines()) {
   const { id, method, params = {} } = JSON.parse(line);
   // What has no id is a notification and gets no answer.
   if (id === undefined) continue;
