@@ -66,6 +66,15 @@ test("60 words about a task go on at once, and two in each second; other tasks a
   await expect(run(about("t"))).rejects.toMatchObject({ code: "LIMITED" });
 });
 
+test("who has asked too often how a task is can still cancel it and wait for its result", async () => {
+  const { run } = started(false);
+  for (let at = 0; at < 60; at++) await run(about("t", { method: "tasks/get" }));
+  await expect(run(about("t", { method: "tasks/get" }))).rejects.toMatchObject({ code: "LIMITED" });
+  await run(about("t", { method: "tasks/cancel", cancels: true }));
+  for (let at = 0; at < 60; at++) await run(about("t", { method: "tasks/result" }));
+  await expect(run(about("t", { method: "tasks/result" }))).rejects.toMatchObject({ code: "LIMITED" });
+});
+
 test("what another process asks for its callers, and all other calls, go through as they are", async () => {
   const { noted, answer, run } = started();
   const session = { ...fakeSession("p"), isPeer: true };

@@ -16,7 +16,7 @@ import {
   type TaskRecord,
 } from "../contract/index.ts";
 
-/** A caller may ask about one task so often at once, and so often in each second. */
+/** A caller may ask the same about one task so often at once, and so often in each second. */
 const AT_ONCE = 60;
 const PER_SECOND = 2;
 const REMEMBER_MS = 60_000;
@@ -114,8 +114,9 @@ function eventOf(
   };
 }
 
+/** Each method has a count of its own: who has asked too often how the task is can still cancel it, or wait for its result. */
 function refuseTooOften(counters: Pick<Counters, "take">, call: Call, { id }: TaskRecord): void {
-  const key = JSON.stringify(["task", id, call.principal.id]);
+  const key = JSON.stringify(["task", id, call.principal.id, call.method]);
   const bucket = {
     key,
     level: "user",
