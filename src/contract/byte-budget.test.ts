@@ -25,6 +25,18 @@ describe("ByteBudget", () => {
     expect(budget.fits({ name: "other" }, 250)).toBe(true);
   });
 
+  test("knows the most that a holder may have in one go", () => {
+    const budget = new ByteBudget(1_000);
+    budget.take({ name: "b" }, 100);
+    budget.take({ name: "a", group: "g" }, 50);
+    for (const holder of [{ name: "a" }, { name: "c", group: "g" }, { name: "new" }]) {
+      expect(budget.fits(holder, budget.freeFor(holder))).toBe(true);
+      expect(budget.fits(holder, budget.freeFor(holder) + 1)).toBe(false);
+    }
+    budget.count(2_000);
+    expect(budget.freeFor({ name: "new" })).toBe(0);
+  });
+
   test("has nothing left of what was given back", () => {
     const budget = new ByteBudget(1_000);
     const holder = { name: "a", group: "g" };

@@ -49,6 +49,12 @@ export class ByteBudget {
     return this.of(name) + bytes <= free && (group === undefined || this.of(group) + bytes <= free);
   }
 
+  /** The most that `fits`. */
+  freeFor({ name, group }: Holder): number {
+    const taken = Math.max(this.of(name), group === undefined ? 0 : this.of(group));
+    return Math.max(0, Math.floor((this.bytes - this.#held - taken) / 2));
+  }
+
   /** Whether they may ever have so much at once. */
   everFits(bytes: number): boolean {
     return 2 * bytes <= this.bytes;
