@@ -34,6 +34,8 @@ export type Ports = { readonly clock: Clock; readonly timers: Timers; readonly l
 export type ProviderPorts = Ports & {
   readonly slices: Slices;
   readonly budget: ByteBudget;
+  /** Of what servers list for single clients. */
+  readonly ownLists: ByteBudget;
   readonly parentEnv: Environment;
   readonly watchdog: Watchdog;
   /** Hears what programs write to standard error. */

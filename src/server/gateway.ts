@@ -72,6 +72,7 @@ const SETTLE_MS = 5_000;
 /** Of the memory that there is at all. */
 const KEPT_BY_SESSIONS = 1 / 8;
 const KEPT_FOR_CLIENTS = 1 / 16;
+const LISTED_FOR_CLIENTS = 1 / 8;
 
 export type GatewayOptions = {
   readonly log: Log;
@@ -184,6 +185,7 @@ export function createGateway(initial: Config, options: GatewayOptions): Gateway
     ...ports,
     slices,
     budget,
+    ownLists: new ByteBudget(heapShare(LISTED_FOR_CLIENTS)),
     parentEnv: env,
     watchdog,
     version: VERSION,

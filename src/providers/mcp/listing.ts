@@ -41,8 +41,27 @@ export async function collectOffers(listing: Listing, kinds: readonly ListedKind
 
 /** The offer, or why there is none. */
 async function collectOffer(listing: Listing, method: string, route: ListRoute): Promise<Offer | string> {
-  const { memory, log } = listing;
+  const { memory } = listing;
   const pages: Page[] = [];
+  try {
+    const refused = await readPages(listing, method, route, pages);
+    if (refused === undefined) return memory.offerOf(route.kind, pages);
+    memory.drop(route.kind, pages);
+    return refused;
+  } catch (error) {
+    memory.drop(route.kind, pages);
+    throw error;
+  }
+}
+
+/** Adds to `pages` what is read. Resolves to why the list was not given. */
+async function readPages(
+  listing: Listing,
+  method: string,
+  route: ListRoute,
+  pages: Page[],
+): Promise<string | undefined> {
+  const { memory, log } = listing;
   let cut: CutList | undefined;
   const cursors = new Set<string>();
   const isDeclared = listing.capabilities.at([route.capability]) !== undefined;
@@ -67,7 +86,7 @@ async function collectOffer(listing: Listing, method: string, route: ListRoute):
     if (cursor !== undefined) cursors.add(cursor);
   }
   memory.setCut(route.kind, cut);
-  return memory.offerOf(route.kind, pages);
+  return undefined;
 }
 
 async function readOrKnow(
@@ -77,20 +96,27 @@ async function readOrKnow(
   before: readonly Page[],
 ): Promise<Page> {
   const most = mostOf(bounds, route);
-  const known = memory.pagesOf(route.kind)[before.length];
   const room: Room = {
     entries: most.entries - before.reduce((sum, { primitives }) => sum + primitives.length, 0),
     bytes: most.bytes - before.reduce((sum, { text }) => sum + text.length, 0),
   };
   try {
-    if (known && isSamePage(answer, known, room)) return known;
-    const page = await slices.run(readPage(answer, route, room), effort);
+    const isMeant = (page: Page) => !isCrowded(page, room) && isSamePage(answer, page, room);
+    const known = memory.known(route.kind, before.length, isMeant);
+    if (known) return known;
+    const read = (within: Room) => slices.run(readPage(answer, route, within), effort);
+    const page = await memory.read(route.kind, { most: room, bytes: sizeOf(answer), read });
     for (const [reason, count] of page.leftOut)
       log.warn("list entries left out", { list: route.member, count, reason });
     return page;
   } catch (cause) {
     throw new UpstreamFault({ kind: "invalid", message: "The server's answer is not a valid message.", cause });
   }
+}
+
+/** It was cut although there was room within the bounds of the list. */
+function isCrowded({ isCut, text, primitives }: Page, room: Room): boolean {
+  return isCut && text.length < room.bytes && primitives.length < room.entries;
 }
 
 function sizeOf(answer: PageAnswer): number {
@@ -111,8 +137,9 @@ function whyNoMore(pages: readonly Page[], cursors: ReadonlySet<string>, bounds:
   const entries = pages.reduce((sum, { primitives }) => sum + primitives.length, 0);
   const bytes = pages.reduce((sum, { text }) => sum + text.length, 0);
   if (entries >= bounds.entries) return `it has more than ${bounds.entries} entries${bounds.remedy}`;
-  if (last?.isCut || bytes >= bounds.bytes)
-    return `it is larger than ${bounds.bytes} bytes: raise maxList of the server`;
+  if (last?.isCut && bytes < bounds.bytes)
+    return 'what it lists for single clients takes the memory that there is for that: set sessions = "shared" for the server';
+  if (bytes >= bounds.bytes) return `it is larger than ${bounds.bytes} bytes: raise maxList of the server`;
   if (pages.length >= MAX_PAGES) return `it has more than ${MAX_PAGES} pages`;
   return last?.cursor !== undefined && cursors.has(last.cursor) ? "its cursors repeat" : undefined;
 }

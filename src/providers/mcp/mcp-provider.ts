@@ -40,6 +40,7 @@ import type { McpConfig } from "./mcp-config.ts";
 import { checkEra } from "./modern/era-check.ts";
 import { Eras } from "./modern/eras.ts";
 import type { ModernSide } from "./modern/modern-side.ts";
+import { OwnLists } from "./own-lists.ts";
 import { RepeatedWarning } from "./repeated-warning.ts";
 import { RunningCall, type RunningCallEvents } from "./running-call.ts";
 import type { MemoOptions } from "./session-memo.ts";
@@ -55,6 +56,8 @@ export type McpDeps = {
   readonly slices: Slices;
   /** Of the messages that the process holds; without it, it has no end. */
   readonly budget?: ByteBudget;
+  /** Of what servers list for single clients; without it, that has no end. */
+  readonly ownLists?: ByteBudget;
   readonly log: Log;
   readonly meter: Meter;
   /** What a child inherits is taken from here. */
@@ -115,6 +118,7 @@ class McpProvider implements Provider {
   readonly #clients: ClientSlots;
   readonly #leases: Leases;
   readonly #lists: SlotOptions["lists"];
+  readonly #ownLists: OwnLists | undefined;
   #host: Host | undefined;
   #shared: SessionSlot | undefined;
   #sweeper: Timer | undefined;
@@ -134,6 +138,7 @@ class McpProvider implements Provider {
     );
     const bounds = { entries: config.maxEntries, bytes: config.maxList };
     this.#lists = { slices: deps.slices, bounds, listTtlMs: config.listTtl };
+    this.#ownLists = deps.ownLists && new OwnLists(deps.ownLists, config.id);
     this.#clients = new ClientSlots({
       create: (client, spareOf) => this.#createSlot(client, spareOf),
       clock: deps.clock,
@@ -192,7 +197,7 @@ class McpProvider implements Provider {
       log: this.#log,
       makesTasks: this.#config.task === "auto",
       isKept: client === undefined && this.#config.restart === "on-failure",
-      lists: this.#lists,
+      lists: client ? { ...this.#lists, own: this.#ownLists } : this.#lists,
       patienceMs: client ? CLIENT_PATIENCE_MS : SHARED_PATIENCE_MS,
       authorization,
       isGuarded: this.#deps.credentials !== undefined,

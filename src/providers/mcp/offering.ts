@@ -18,6 +18,7 @@ import { ListMemory } from "./list-memory.ts";
 import type { Room } from "./list-page.ts";
 import { collectOffers } from "./listing.ts";
 import { failureOf } from "./mcp-errors.ts";
+import type { OwnLists } from "./own-lists.ts";
 import { Relister } from "./relister.ts";
 import type { TaskTools } from "./tasks/task-tools.ts";
 import type { UpstreamFailure } from "./transport.ts";
@@ -32,6 +33,8 @@ export type OfferingOptions = {
   readonly slices: Slices;
   /** How much of one list is read. */
   readonly bounds: Room;
+  /** What the server lists for single clients; unset where this is for everybody. */
+  readonly own?: OwnLists | undefined;
   /** How old a list may be of whose changes nobody tells us. */
   readonly listTtlMs: number;
   readonly taskTools: TaskTools;
@@ -55,7 +58,7 @@ export class Offering {
   readonly #options: OfferingOptions;
   readonly #relister: Relister;
   readonly #ages: ListAges;
-  readonly #memory = new ListMemory();
+  readonly #memory: ListMemory;
   /** What was read last in this session: what is the same is not offered again. */
   readonly #offered = new Map<ListedKind, Offer>();
   #listed: Promise<void> = Promise.resolve();
@@ -63,6 +66,7 @@ export class Offering {
 
   constructor(options: OfferingOptions) {
     this.#options = options;
+    this.#memory = new ListMemory(options.own);
     this.#ages = new ListAges(options.listTtlMs);
     const { clock, timers } = options;
     this.#relister = new Relister({ clock, timers, list: (kinds, effort) => this.#list(kinds, effort) });
@@ -91,6 +95,11 @@ export class Offering {
     if (!session || this.#relister.isListing || !this.#ages.isStale(kind, this.#options.clock.now())) return;
     const { failed } = this.#ages;
     if (failed.size > 0 || !tellsChanges(session, kind)) void this.#relister.want([kind, ...failed]);
+  }
+
+  /** Nothing of it is listed again. Safe to call twice. */
+  close(): void {
+    this.#memory.close();
   }
 
   /** Says a state once, however often the server is listed in it. */
