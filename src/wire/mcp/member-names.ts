@@ -64,6 +64,7 @@ const INNER: ReadonlyMap<string, SpecifiedNames> = new Map([
   ["context", new SpecifiedNames(["arguments"])],
   ["task", new SpecifiedNames(["ttl"])],
 ]);
+const HAS_INNER = new SpecifiedNames([...INNER.keys()]);
 
 /** The name of which a key in the params is another spelling. `knownMeta`: the text of a `_meta` that has none. Throws JsonFault. */
 export function misspelledParam(method: string, params: Members, knownMeta: string): string | undefined {
@@ -73,7 +74,7 @@ export function misspelledParam(method: string, params: Members, knownMeta: stri
     const key = keys[index] as string;
     const other = own ? own.misspelled(key) : key.startsWith("_") ? ONLY_META.misspelled(key) : undefined;
     if (other !== undefined) return other;
-    const names = key === "_meta" ? META : own?.has(key) ? INNER.get(key) : undefined;
+    const names = key === "_meta" ? META : HAS_INNER.has(key) && own?.has(key) ? INNER.get(key) : undefined;
     if (!names || (names === META && params.isText(key, knownMeta))) continue;
     const inner = misspelledIn(params.textAt(index), names);
     if (inner !== undefined) return inner;
