@@ -24,6 +24,8 @@ export class Slots {
   /** Of tenants, in which there are users, in which there are callers. */
   readonly #all = new SlotShare(undefined, Number.POSITIVE_INFINITY);
   #remembered = 0;
+  /** Whose share was found last. */
+  #last: { readonly caller: SharingCaller; readonly share: SlotShare } | undefined;
   #taken = 0;
 
   constructor(limit: number, maxWaiting = limit * 4) {
@@ -124,7 +126,17 @@ export class Slots {
     }
   }
 
-  #shareOf({ tenant, user, id }: SharingCaller): SlotShare {
+  #shareOf(caller: SharingCaller): SlotShare {
+    const last = this.#last;
+    const isSame =
+      last?.caller.id === caller.id && last.caller.user === caller.user && last.caller.tenant === caller.tenant;
+    if (isSame) return last.share;
+    const share = this.#findShare(caller);
+    this.#last = { caller, share };
+    return share;
+  }
+
+  #findShare({ tenant, user, id }: SharingCaller): SlotShare {
     // A program of nobody's stands for itself; no user's name begins so.
     const users = user === "" ? `\0${id}` : user;
     const known = this.#all.within.get(tenant)?.within.get(users)?.within.get(id);
