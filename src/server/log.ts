@@ -61,8 +61,9 @@ export function createLog(options: LogOptions): FlushableLog {
 
   function scoped(scope: LogFields): Log {
     const scopeText = fieldsText(scope);
+    const clashes = scopeText === "" ? hasReserved : (fields: LogFields) => standsTwice(fields, scope);
     const joinedText = (fields: LogFields) =>
-      clashes(fields, scope) ? fieldsText(apart({ ...scope, ...defined(fields) })) : scopeText + fieldsText(fields);
+      clashes(fields) ? fieldsText(apart({ ...scope, ...defined(fields) })) : scopeText + fieldsText(fields);
     const at = (level: LogLevel) => {
       if (LOG_LEVELS.indexOf(level) < threshold) return () => {};
       const json = (message: string, fields: LogFields | undefined) =>
@@ -96,8 +97,13 @@ function isReserved(key: string): boolean {
   return key === "time" || key === "level" || key === "message";
 }
 
+/** The same where there is nothing else in the line; of each call it is asked. */
+function hasReserved(fields: LogFields): boolean {
+  return "time" in fields || "level" in fields || "message" in fields;
+}
+
 /** Whether a key would stand in the line twice: readers take the first one, the last one, or nothing at all. */
-function clashes(fields: LogFields, scope: LogFields): boolean {
+function standsTwice(fields: LogFields, scope: LogFields): boolean {
   for (const key in fields) if (isReserved(key) || key in scope) return true;
   return false;
 }

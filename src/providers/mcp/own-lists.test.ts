@@ -18,7 +18,11 @@ async function rig(budget: ByteBudget, differs: boolean, id = "test") {
       }),
     "tools/list"(exchange) {
       const of = differs ? lists++ : 0;
-      const named = (index: number) => ({ name: `t${of}_${index}`, description: LONG, inputSchema: { type: "object" } });
+      const named = (index: number) => ({
+        name: `t${of}_${index}`,
+        description: LONG,
+        inputSchema: { type: "object" },
+      });
       exchange.result({ tools: Array.from({ length: 10 }, (_, index) => named(index)) });
     },
     "tools/call": (exchange) => exchange.result({ content: [] }),

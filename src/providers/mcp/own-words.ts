@@ -6,6 +6,7 @@ const RELAYED_KEY = "dev.isthmus/relayedError";
 
 /** Where our words stand in a result, and in an error. */
 type Place = "_meta" | "data";
+const WRITTEN = { _meta: '"_meta"', data: '"data"' } as const;
 
 /** A result or an error without words that are ours. Throws JsonFault where it has them twice. */
 export function withoutOurWords(body: Payload, place: Place): Payload {
@@ -17,5 +18,5 @@ export function withoutOurWords(body: Payload, place: Place): Payload {
 
 /** Of the text alone, as most results have nothing of it. The first key was read already, so that it is spelled as it is. */
 function mayHaveOurs(text: string, place: Place): boolean {
-  return text.includes(`"${place}"`) && (text.includes(ERROR_KEY) || text.includes("\\u00") || text.includes("\\/"));
+  return text.includes(WRITTEN[place]) && (text.includes(ERROR_KEY) || text.includes("\\u00") || text.includes("\\/"));
 }
