@@ -87,6 +87,8 @@ export interface Timing {
 export interface StagedRun {
   /** Where the answers to a stage's own questions come. Until they have, nobody else gets any of this call. */
   onAnswers: ((answers: readonly Answer[]) => void) | undefined;
+  /** Set by a stage: asked when the call has waited in line for its provider. Why it may not be sent any more; undefined: it may. */
+  beforeSending?: (() => Promise<GatewayError | undefined>) | undefined;
   /** Told before its caller is when the run ends without its stages, which may still hold what they know of it. */
   witness: { ending(error: GatewayError): void } | undefined;
   /**
