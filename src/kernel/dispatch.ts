@@ -25,12 +25,16 @@ import type { Slots } from "./slots.ts";
 
 const LEAST_HOLD_MS = 5_000;
 const NO_ROOM = "The gateway holds as much of messages as it has memory for; the call was not sent.";
+/** A call that is older than this when it comes here is judged again: a stage has kept it waiting. */
+const JUDGED_MS = 100;
 /** A front may give up a question before we do: it knows how to tell whoever asked. */
 const GRACE_MS = 1_000;
 
 export type DispatchOptions = {
   /** No more messages fit in memory. */
   readonly isFull: () => boolean;
+  /** Why a call that was let in may not be sent any more; undefined: it may. */
+  readonly refusal: (call: Call) => GatewayError | undefined;
   readonly clock: Clock;
   readonly timers: Timers;
   /** How long a question may wait for its answer. */
@@ -41,6 +45,14 @@ export type DispatchOptions = {
   readonly onTaskOver: (task: string) => void;
   readonly onLate: (call: Call) => void;
 };
+
+function refusalNow({ refusal }: Pick<DispatchOptions, "refusal">, call: Call): GatewayError | undefined {
+  try {
+    return refusal(call);
+  } catch (error) {
+    return GatewayError.from(error);
+  }
+}
 
 type DispatchTarget = { readonly provider: Provider; readonly slots: Slots; readonly breaker: Breaker };
 
@@ -54,6 +66,9 @@ export function createDispatch(options: DispatchOptions): (isRepeatable: boolean
       // Cancelled while a stage waited: its caller has been told, and the stages before this one must hear of it, too.
       if (run.isEnded) return Promise.reject(endOf(run));
       if (options.isFull()) return Promise.reject(new GatewayError("OVERLOADED", { message: NO_ROOM }));
+      const [since = 0] = call.timing?.entered ?? [];
+      const denial = options.clock.now() - since > JUDGED_MS ? refusalNow(options, call) : undefined;
+      if (denial) return Promise.reject(denial);
       const refusal = found.breaker.strain === 0 ? undefined : found.breaker.refuse(call, options.clock.now());
       if (refusal) return Promise.reject(refusal);
       const attempt = new Attempt({ call, out, run, target: found, options, tries: isRepeatable ? 2 : 1 });
@@ -103,7 +118,7 @@ class Attempt implements Out, RunControl {
 
   /** Waits in line for a slot. A call that waits can still be cancelled, and its time can end: its signal leaves the line. */
   async queue(): Promise<void> {
-    const { call, run, target } = this.#parts;
+    const { call, run, target, options } = this.#parts;
     run.control = {
       abort: (error) => (run.call as LiveCall).abortSignal(error),
       asking: () => undefined,
@@ -114,7 +129,7 @@ class Attempt implements Out, RunControl {
       },
     };
     this.#arm();
-    const { clock } = this.#parts.options;
+    const { clock } = options;
     let slot: SlotShare;
     try {
       slot = await target.slots.take(sharingCallerOf(call), call.signal);
@@ -124,13 +139,22 @@ class Attempt implements Out, RunControl {
       target.breaker.failed(call, "CANCELLED", clock.now());
       throw thrown;
     }
-    // Those before it in the line may have found that the provider does not answer.
-    const refusal = run.isEnded ? new GatewayError("CANCELLED") : target.breaker.refuse(call, clock.now());
+    const refusal = await this.#whyUnsent();
     if (!refusal) return await this.go(slot);
     this.#disarm();
     target.breaker.failed(call, "CANCELLED", clock.now());
     target.slots.free(slot);
     throw refusal;
+  }
+
+  /** What was true when it came into the line may not be any more. */
+  async #whyUnsent(): Promise<GatewayError | undefined> {
+    const { call, run, target, options } = this.#parts;
+    const ask = async () => await run.beforeSending?.();
+    const denial = run.isEnded ? undefined : ((await ask().catch(GatewayError.from)) ?? refusalNow(options, call));
+    if (run.isEnded) return new GatewayError("CANCELLED");
+    // Those before it in the line may have found that the provider does not answer.
+    return denial ?? target.breaker.refuse(call, options.clock.now());
   }
 
   /** Resolves when the provider is through with the call, or when that was broken off. */
@@ -160,11 +184,12 @@ class Attempt implements Out, RunControl {
   readonly #onThrown = (thrown: unknown): void => {
     const error = GatewayError.from(thrown);
     const mayRepeat = error.code === "OUTCOME_UNKNOWN" && !this.#hasWritten && !this.#isEnded;
-    if (mayRepeat && --this.#tries > 0) {
+    const denial = mayRepeat && this.#tries > 1 ? refusalNow(this.#parts.options, this.#parts.call) : undefined;
+    if (mayRepeat && !denial && --this.#tries > 0) {
       (this.#parts.run.call as LiveCall).timing.repeats++;
       return this.#try();
     }
-    this.#fail(error);
+    this.#fail(denial ?? error);
     this.#done();
   };
 

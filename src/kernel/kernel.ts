@@ -2,6 +2,7 @@
 import {
   type Access,
   ByteBudget,
+  type Call,
   type Catalog,
   type Clock,
   type Entry,
@@ -55,6 +56,8 @@ export type KernelOptions = {
   readonly mapLinks?: (definition: Payload, uris: MappedUris) => Payload;
   /** Who may see what; unset: everybody everything. */
   readonly access?: Access;
+  /** Why a call that was let in may not be sent any more; unset: it always may. */
+  readonly refusal?: (call: Call) => GatewayError | undefined;
   /** Looks at what providers offer before anybody sees it. */
   readonly screen?: OfferScreen;
   /** A provider is `ok` now, or is not any more. */
@@ -131,6 +134,7 @@ export function createKernel(options: KernelOptions): Kernel {
   });
   const dispatch = createDispatch({
     isFull: () => budget.isFull,
+    refusal: options.refusal ?? (() => undefined),
     clock,
     timers,
     inputMs: options.inputMs ?? DEFAULT_INPUT_MS,

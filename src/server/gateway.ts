@@ -174,6 +174,7 @@ export function createGateway(initial: Config, options: GatewayOptions): Gateway
     },
     onReached: (id, status) => governance.serverChanged(id, status === "ok", status),
     ...(governance.access && { access: governance.access }),
+    refusal: governance.refusal,
     ...(durable && { durable }),
   });
   kernel.arrange(arrangementOf(config));

@@ -70,6 +70,7 @@ export class LiveRun implements Run, Out {
   /** Set by a stage that asks before the call is dispatched. */
   onAnswers: ((answers: readonly Answer[]) => void) | undefined;
   witness: StagedRun["witness"];
+  beforeSending: StagedRun["beforeSending"];
   #lingering: StagedRun["lingering"];
   /** Of a call that goes on as a task of its provider: how long it counts as running at most. */
   taskMs: number | undefined;

@@ -6,6 +6,7 @@ import type {
   Access,
   AuditTrail,
   Blocks,
+  Call,
   GatewayError,
   HttpRequest,
   LostAnswer,
@@ -82,6 +83,8 @@ export type Governance = {
   readonly operator?: LocalOperator & TokenForms;
   /** Unset: everybody may see everything. */
   readonly access?: Access;
+  /** Why a call that was let in may not be made any more; undefined: it may. */
+  readonly refusal: (call: Call) => GatewayError | undefined;
   readonly audit?: AuditTrail;
   /** Who may not any more; asked before any other rule. */
   readonly blocks: Blocks;
@@ -203,6 +206,7 @@ export function createGovernance(ports: GovernancePorts): Governance {
     ...(operator && { operator }),
     audit: told.trail,
     access: access.access,
+    refusal: access.refusal,
     approvals,
     blocks: revocation.blocks,
     judging: [
