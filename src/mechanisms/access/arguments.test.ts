@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { ArgumentsFault, refuseTwins } from "./arguments.ts";
 
 describe("members that can be taken for what a rule reads", () => {
@@ -26,6 +26,17 @@ describe("members that can be taken for what a rule reads", () => {
     expect(() => refuseTwins({ [key]: 1 }, ["path"])).toThrow(ArgumentsFault);
     refuseTwins({ ["a".repeat(200_000)]: 1 }, ["path"]);
   });
+
+  test.each([`a${"\u0301".repeat(500)}${"\u0327".repeat(500)}`, "\u0301\u0327".repeat(16), "\u0327\uff9e".repeat(16)])(
+    "are not looked for in a key with more marks than a letter has, and these are not sorted: %#",
+    (key) => {
+      using normalize = vi.spyOn(String.prototype, "normalize");
+      expect(() => refuseTwins({ [key]: 1 }, ["path"])).toThrow(ArgumentsFault);
+      expect(() => refuseTwins({ a: [{ [key]: 1 }] }, undefined)).toThrow(ArgumentsFault);
+      expect(normalize).not.toHaveBeenCalled();
+      refuseTwins({ [`a${"\u0301".repeat(30)}`]: 1 }, ["path"]);
+    },
+  );
 
   test("are no others", () => {
     refuseTwins({ path: "/srv/a", paths: 1, env: { http_proxy: 1, HTTP_PROXY: 2 } }, ["path"]);

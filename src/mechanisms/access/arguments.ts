@@ -1,4 +1,5 @@
 import { JsonFault, payload, stringOf } from "../../contract/index.ts";
+import { hasManyMarks, toForm } from "./one-form.ts";
 
 /** Larger ones are not judged, and what cannot be judged is refused. */
 const MAX_BYTES = 256 * 1024;
@@ -46,15 +47,15 @@ function walk(value: unknown, visit: (keys: readonly string[]) => void): void {
 
 const PLAIN = /^[!-~]*$/;
 
-/** To bring a key into one form takes time that grows with its square. */
+/** No key that a rule reads is longer. */
 const MAX_KEY = 1_024;
 
 /** Case, blanks, what is not seen, and other forms of the same letters make no difference. Throws ArgumentsFault. */
 function foldKey(key: string): string {
   if (PLAIN.test(key)) return key.toLowerCase();
   if (key.length > MAX_KEY) throw new ArgumentsFault(`a key of more than ${MAX_KEY} characters cannot be judged`);
-  return key
-    .normalize("NFKC")
+  if (hasManyMarks(key)) throw new ArgumentsFault("a key with more than 30 marks at one letter cannot be judged");
+  return toForm(key, "NFKC")
     .replace(/[\s\p{Cc}\p{Cf}\p{M}]/gu, "")
     .toUpperCase()
     .toLowerCase();

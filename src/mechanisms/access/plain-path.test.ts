@@ -1,5 +1,6 @@
-import { describe, expect, test } from "vitest";
-import { globs, PathFault, pathFault, uriFault } from "./plain-path.ts";
+import { describe, expect, test, vi } from "vitest";
+import { CountedPattern, CountedUri } from "./counted-uri.ts";
+import { barest, globs, PathFault, pathFault, uriFault } from "./plain-path.ts";
 
 describe("the form of paths and URIs", () => {
   test.each([
@@ -225,6 +226,55 @@ describe("the form of paths and URIs", () => {
       expect(() => globs(text, "/srv/*")).toThrow(PathFault);
     expect(uriFault(`doc://a/${marks}`)).toEqual(expect.any(String));
     expect(globs(`/srv/${"a".repeat(4_000)}`, "/srv/*")).toBe(true);
+  });
+
+  const escapedMarks = encodeURIComponent("\u0301\u0327".repeat(16));
+  const MANY = [
+    `a${"\u0301".repeat(2_000)}${"\u0327".repeat(2_000)}`,
+    "\u0301\u0316".repeat(2_000),
+    // A letter on its own, and a mark in the form that some servers bring it into.
+    "\u0327\uff9e".repeat(2_000),
+    `a${escapedMarks}`,
+    `a${escapedMarks.toLowerCase()}`,
+    `a${"\u0301".repeat(16)}${encodeURIComponent("\u0327".repeat(16))}`,
+  ];
+  test.each(MANY)("more marks than a letter has are judged by nothing, and sorted by nothing: %#", (text) => {
+    using normalize = vi.spyOn(String.prototype, "normalize");
+    expect(() => globs(`/srv/${text}`, "/srv/*")).toThrow(PathFault);
+    expect(pathFault(text)).toContain("marks");
+    expect(uriFault(`doc://a/${text}`)).toContain("marks");
+    // Counted by every limit of its scheme.
+    expect(new CountedUri(`doc://a/${text}`).fits(new CountedPattern("docs.doc://b/*"), "docs.")).toBe(true);
+    expect(
+      normalize.mock.contexts.map(String).filter((one) => one.includes("\u0327") || one.includes("\u0316")),
+    ).toEqual([]);
+  });
+
+  test("in patterns and names that are compared no more than those of one letter are sorted at once", () => {
+    using normalize = vi.spyOn(String.prototype, "normalize");
+    for (const text of MANY) expect(barest(barest(text))).toBe(barest(text));
+    const sorted = normalize.mock.contexts.map(String);
+    expect(sorted.length).toBeGreaterThan(0);
+    expect(sorted.filter((one) => /[\p{M}\uff9e]{31}/u.test(one.replaceAll("\u034f", "|")))).toEqual([]);
+  });
+
+  test("what is plain ASCII is brought into no form", () => {
+    using normalize = vi.spyOn(String.prototype, "normalize");
+    expect(globs(`/srv/${"a/".repeat(350)}`, "/srv/*")).toBe(true);
+    expect(uriFault("doc://a/b%20c/../d")).toContain("dot segment");
+    expect(normalize).not.toHaveBeenCalled();
+  });
+
+  test("as many marks as letters of languages have are judged", () => {
+    const letter = `a${"\u0301".repeat(15)}${"\u0327".repeat(15)}`;
+    expect(globs(`/srv/${letter.repeat(100)}`, "/srv/*")).toBe(true);
+    expect(uriFault(`doc://a/${encodeURIComponent(letter)}`)).toBeUndefined();
+  });
+
+  test("letters that become a text longer than any path are not looked through", () => {
+    expect(pathFault(`/srv/${"\ufdfa".repeat(4_000)}`)).toContain("longer");
+    expect(pathFault(`/srv/${encodeURIComponent("\ufdfa".repeat(400))}`)).toContain("longer");
+    expect(globs(`/srv/${"\ufdfa".repeat(100)}`, "/srv/*")).toBe(true);
   });
 
   test("glob decides as before about what is no place, and refuses what escapes put elsewhere", () => {

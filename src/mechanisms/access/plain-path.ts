@@ -3,6 +3,7 @@
  * escapes, dot segments, backslashes and doubled slashes each in their way: so what could be read in two ways is not judged.
  */
 import { matchesPattern } from "../../contract/index.ts";
+import { hasManyMarks, isAscii, toForm } from "./one-form.ts";
 import {
   addressFault,
   barestAddress,
@@ -16,8 +17,8 @@ const CONTROL = /\p{Cc}|\p{Cs}/u;
 const ESCAPE = /%[0-9a-f]{2}/i;
 /** Escapes for what needs none, and for what stands between segments or begins another escape. */
 const NEEDLESS = /%(2[def]|3[0-9]|4[1-9a-f]|5[0-9ac]|5f|6[1-9a-f]|7[0-9ae]|[01][0-9a-f]|7f|25[0-9a-f]{2})/i;
-/** Of a segment that is `.` or `..` to somebody: blanks, further dots, parameters, a query, a fragment or a stream are cut off first. */
-const DOTS = /^\s*\.[.\s]*(?:[;?#:].*)?$/s;
+/** A segment that is `.` or `..` to somebody: blanks, further dots, parameters, a query, a fragment or a stream are cut off first. */
+const DOTS = /(?:^|[/\\])\s*\.[.\s]*(?:[/\\;?#:]|$)/;
 /** What one form of a text makes of it, or what looks like it: slashes both ways, whole or in a sign such as "a/c". */
 const SLASH_LIKE = /[\u2044\u2100\u2101\u2105\u2106\u2215\u2216\u2571\u2572\u29f5\u29f8\u29f9\ufe68\uff0f\uff3c]/;
 /** Full stops that are dots in names of hosts. */
@@ -35,7 +36,7 @@ const DROPPED = /(?<![.\s])[.\s]+(?=\/|$)/g;
 /** Not the letter of a drive. */
 const SCHEME = /^([a-z][a-z0-9+.-]+):(?:\/\/([^/?#]*))?/i;
 
-/** No path of a system is longer, and bringing a text into one form takes time that grows with its square. */
+/** No path of a system is longer. */
 export const MAX_LENGTH = 4_096;
 
 /** Why a text cannot be judged as a path, or as a URI where it is one; undefined: there is one way to read it. */
@@ -49,15 +50,20 @@ export function pathFault(text: string): string | undefined {
   const plain = plainText(text);
   if (plain === undefined) return "its escapes are not UTF-8";
   if (CONTROL.test(plain)) return "it holds control characters";
+  if (hasManyMarks(plain)) return "it holds more than 30 marks at one letter";
   if (FOREIGN_ESCAPE.test(plain)) return "it holds an escape that only some understand";
   if (SLASH_LIKE.test(plain)) return "it holds a letter that some take for a slash";
   if (STREAM.test(plain)) return "it names a stream of a file";
   if (/[A-Z]/.test(scheme + host)) return "scheme and host are not in lower case";
   // As it is written, and as it is without escapes: these hide dots, blanks and parameters, too.
-  if ([rest, plainText(rest) ?? rest].some((one) => one.split("/").some(isDots))) return "it holds a dot segment";
+  for (const one of new Set([rest, plainText(rest) ?? rest])) {
+    const form = toForm(one, "NFKC");
+    if (form.length > MAX_LENGTH) return `in the one form of its letters it is longer than ${MAX_LENGTH} characters`;
+    if (hasDotSegment(form)) return "it holds a dot segment";
+  }
   // The first may be empty in an absolute path, and the last where a slash ends it; what is asked for may hold other URIs.
   const path = scheme === "" ? rest : (rest.split("?", 1)[0] ?? "");
-  if (path.split("/").slice(1, -1).includes("")) return "it holds an empty segment";
+  if (path.includes("//")) return "it holds an empty segment";
   return undefined;
 }
 
@@ -77,14 +83,9 @@ export function placeFault(text: string): string | undefined {
   return pathFault(text) ?? addressFault(text);
 }
 
-function isDots(segment: string): boolean {
-  // Letters that look like dots and slashes are taken for them where names are brought into one form.
-  return segment
-    .normalize("NFKC")
-    .replace(STOPS, ".")
-    .replace(UNSEEN, "")
-    .split(/[/\\]/)
-    .some((part) => DOTS.test(part));
+/** Letters that look like dots and slashes are taken for them where names are brought into one form: this is about that form. */
+function hasDotSegment(form: string): boolean {
+  return DOTS.test(isAscii(form) ? form : form.replace(STOPS, ".").replace(UNSEEN, ""));
 }
 
 /** The text without escapes; undefined where they are not UTF-8. */
@@ -99,9 +100,7 @@ export function plainText(text: string): string | undefined {
 
 /** A path or URI, or a pattern over them, without all that makes no difference to some server. */
 export function barest(text: string): string {
-  return barestAddress(plainText(text) ?? text)
-    .normalize("NFC")
-    .replace(DROPPED, "");
+  return toForm(barestAddress(plainText(text) ?? text), "NFC").replace(DROPPED, "");
 }
 
 /** A pattern with a slash is about a place. */
