@@ -2,6 +2,9 @@
 const SECRET_NAME =
   /pass(word|wd|phrase)?$|secret|token|credential|authorization|cookie|api[-_]?key|private[-_]?key|^key$|signature/i;
 
+/** The id of an approval; after it and a dot its page has the secret that opens it. */
+const APPROVAL = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
+
 const SECRET_VALUE: readonly RegExp[] = [
   /\b(bearer|basic)\s+[a-z0-9+/=._~-]{8,}/i,
   // Once for each run of such letters, and only where the next one follows it: not from each of its "eyJ" to its end.
@@ -10,6 +13,7 @@ const SECRET_VALUE: readonly RegExp[] = [
   /\b(sk|pk|rk|ghp|gho|ghs|ghu|glpat|xox[abprs]|isth?)[-_][a-zA-Z0-9_-]{12,}/,
   /\bAKIA[0-9A-Z]{12,}/,
   /\/\/[^/\s:@]+:[^/\s@]+@/,
+  new RegExp(`${APPROVAL}\\.[\\w-]{43}`, "i"),
 ];
 
 const REDACTED = "[redacted]";
@@ -57,9 +61,17 @@ export function plainAddress(uri: string): string {
     .slice(0, MAX_TEXT * 4);
 }
 
-/** Of the URL of a request: clients put tokens also between its slashes, plain or escaped, and the link to an approval opens it. */
+/** In a path: whatever follows the id, which may be in escapes or cut off. */
+const APPROVAL_SECRET = new RegExp(`(${APPROVAL})[.%][^/]*`, "gi");
+
+/**
+ * Of the URL of a request: clients put tokens also between its slashes, plain or escaped, and the link to an approval opens it,
+ * also where it was sent to another path.
+ */
 export function plainPath(url: string): string {
-  const path = plainAddress(url).replace(/^(\/approvals\/[^.%]*)[.%].*$/s, "$1");
+  const path = plainAddress(url)
+    .replace(/^(\/approvals\/[^.%]*)[.%].*$/s, "$1")
+    .replace(APPROVAL_SECRET, "$1");
   const read = path.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
   return redactText(read) === REDACTED ? REDACTED : path.slice(0, MAX_PATH);
 }

@@ -39,6 +39,14 @@ describe("what was turned away", () => {
     expect(JSON.stringify(events)).not.toContain("secret");
   });
 
+  test("leaves nothing on record that opens it, wherever its link was sent", () => {
+    const { note, events } = makeRig();
+    const link = `/x/approvals/0f8fad5b-d9cb-469f-a165-70867728950e.${"s".repeat(43)}/mcp`;
+    note({ reason: "http 404", path: link, name: `GET ${link}` });
+    expect(events).toMatchObject([{ details: { path: "/x/approvals/0f8fad5b-d9cb-469f-a165-70867728950e/mcp" } }]);
+    expect(JSON.stringify(events)).not.toContain("sss");
+  });
+
   test("of somebody unknown is on record, too", () => {
     const { note, events } = makeRig();
     note({ reason: "http 400" });
