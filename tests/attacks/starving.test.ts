@@ -303,6 +303,44 @@ for (const [what, read, servers] of [
   });
 }
 
+const CALLS_BESIDE = 50;
+/** With bodies in YAML that are read as far as they go, one call took seconds. */
+const TIME_BESIDE_MS = 20_000;
+const api = {
+  config: `[auth]\ntokens = true\n[access]\ndefaultPolicy = "opt-out"\n${helloServer()}`,
+  tokens: { ann: ["--user", "ann"], mallory: ["--user", "mallory"], vic: ["--user", "vic", "--role", "viewer"] },
+};
+
+describeAttacks("a caller that sends bodies in YAML which are wrong all over", { ...api }, (field) => {
+  const bodies = ["}".repeat(48_000), `{${",".repeat(48_000)}`, `"${"\\q".repeat(24_000)}"`, "- a\n".repeat(16_000)];
+
+  test.each([
+    ["without a role", "mallory", "/api/access/query", 415],
+    ["that may look", "vic", "/api/access/explain", 400],
+  ])("keeps nobody from calling: %s", async (_, who, path, status) => {
+    const headers = await openSession(`${field.origin(0)}/mcp`, {}, field.as("ann"));
+    const heard = new Set<number>();
+    let [calls, isOver] = [0, false];
+    const attack = async (body: string) => {
+      while (!isOver) {
+        const as = { ...field.as(who), "content-type": "application/yaml" };
+        const answer = await fetch(`${field.origin(0)}${path}`, { method: "POST", headers: as, body });
+        heard.add(answer.status);
+        await answer.text();
+      }
+    };
+    const attacks = bodies.map(attack);
+    const end = performance.now() + TIME_BESIDE_MS;
+    for (; calls < CALLS_BESIDE && performance.now() < end; calls++) {
+      const { messages } = await field.rpc(toolCall(1, "hello.greet", { name: "Ada" }), { as: "ann", at: 0, headers });
+      expect(JSON.stringify(messages)).toContain("Hello, Ada!");
+    }
+    isOver = true;
+    await Promise.all(attacks);
+    expect([calls, ...heard]).toEqual([CALLS_BESIDE, status]);
+  });
+});
+
 const WORDY = fileURLToPath(new URL("./kit/wordy-server.mjs", import.meta.url));
 const wordy = `[[servers]]\nid = "wordy"\nera = "2025"\ncommand = ${JSON.stringify(process.execPath)}\nargs = [${JSON.stringify(WORDY)}]\n`;
 

@@ -60,6 +60,26 @@ function thingOperations(heard: unknown[] = []): readonly Operation[] {
       },
     }),
     operation({
+      id: "things.ask",
+      method: "POST",
+      path: "/api/ask",
+      summary: "Asks about oneself.",
+      role: "caller",
+      input: schemaOf(z.strictObject({ body: thing })),
+      output: schemaOf(thing),
+      run: async ({ body }) => ({ body }),
+    }),
+    operation({
+      id: "things.look",
+      method: "POST",
+      path: "/api/look",
+      summary: "Looks at something.",
+      role: "viewer",
+      input: schemaOf(z.strictObject({ body: thing })),
+      output: schemaOf(thing),
+      run: async ({ body }) => ({ body }),
+    }),
+    operation({
       id: "events",
       method: "GET",
       path: "/api/events",
@@ -88,13 +108,13 @@ function somebody(role: Role | undefined, tenant = "default"): Principal {
 
 function rig() {
   const heard: unknown[] = [];
-  const { ask, front, time, log } = frontRig(thingOperations(heard));
+  const { ask, front, time, log, refused } = frontRig(thingOperations(heard));
   const status = async (url: string, asking?: Asking) => (await ask(url, asking)).status;
   const problem = async (url: string, asking?: Asking) => {
     const { text, lines } = await ask(url, asking);
     return { ...(JSON.parse(text) as Record<string, unknown>), lines };
   };
-  return { ask, front, time, log, heard, status, problem };
+  return { ask, front, time, log, refused, heard, status, problem };
 }
 
 describe("the admin front", () => {
@@ -182,6 +202,24 @@ describe("the admin front", () => {
     expect(await status(URL, { method: "PUT", body: "name=a", headers: form })).toBe(415);
   });
 
+  test("reads YAML only for operations that need a role, and says so in the description", async () => {
+    const { ask, status } = rig();
+    const yaml = { method: "POST", body: "name: a", headers: { "content-type": "application/yaml" } };
+    const refused = await ask("/api/ask", { ...yaml, principal: somebody(undefined) });
+    expect([refused.status, refused.lines]).toEqual([415, expect.stringContaining("Accept: application/json\r\n")]);
+    expect(await status("/api/ask", { ...yaml, principal: somebody("admin") })).toBe(415);
+    expect(await status("/api/ask", { method: "POST", body: '{"name":"a"}', principal: somebody(undefined) })).toBe(
+      200,
+    );
+    expect(await status("/api/look", { ...yaml, principal: somebody("viewer") })).toBe(200);
+    const { paths } = JSON.parse((await ask("/openapi.json")).text) as {
+      paths: Record<string, Record<string, { requestBody?: { content: object } }>>;
+    };
+    const typesOf = (path: string) => Object.keys(paths[path]?.post?.requestBody?.content ?? {});
+    expect(typesOf("/api/ask")).toEqual(["application/json"]);
+    expect(typesOf("/api/look")).toEqual(["application/json", "application/yaml"]);
+  });
+
   test("refuses query parameters that repeat, that nobody knows, or that would be the body", async () => {
     const { status } = rig();
     expect(await status(`${URL}?verbose=1&verbose=2`)).toBe(400);
@@ -221,6 +259,13 @@ describe("the admin front", () => {
     const { status } = rig();
     expect(await status(URL, { headers })).toBe(403);
     expect(await status("/openapi.json", { headers })).toBe(403);
+  });
+
+  test("has nothing put on record that opens the page of an approval", async () => {
+    const { ask, refused } = rig();
+    const id = "0f8fad5b-d9cb-469f-a165-70867728950e";
+    await ask(`/api/approvals/${id}.${"s".repeat(43)}`, { headers: { origin: "https://elsewhere.example" } });
+    expect(refused.map(({ name }) => name)).toEqual([`GET /api/approvals/${id}`]);
   });
 
   test("turns failures into statuses, and says nothing of a defect's cause", async () => {

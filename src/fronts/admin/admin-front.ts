@@ -62,7 +62,7 @@ export function createAdminFront(options: AdminFrontOptions): AdminFront {
   const noteForbidden = (request: HttpRequest, reason: string) => {
     const { principal, clientAddress: address, method } = request;
     const path = pathOf(request);
-    options.refused?.({ reason, principal, address, path, name: `${method} ${path}` });
+    options.refused?.({ reason, principal, address, path, name: `${method} ${plainPath(path)}` });
   };
 
   const fail = (request: HttpRequest, response: HttpResponse, thrown: unknown) => {

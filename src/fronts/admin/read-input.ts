@@ -19,9 +19,9 @@ const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
 const JSON_ONLY = ["application/json"] as const;
 const YAML = "application/yaml";
 
-/** To read YAML takes much longer than JSON: nobody has it done who is not known. */
+/** To read YAML takes much longer than JSON, and all calls wait: nobody has it done who only calls, or is not known. */
 export function bodyTypes({ role }: Pick<Operation, "role">): readonly string[] {
-  return role === "anyone" ? JSON_ONLY : [...JSON_ONLY, YAML];
+  return role === "anyone" || role === "caller" ? JSON_ONLY : [...JSON_ONLY, YAML];
 }
 
 /** `text`: the body, with one character per byte. Throws Refusal. */

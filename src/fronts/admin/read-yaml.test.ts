@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { stringify } from "yaml";
+import { parseDocument, stringify, YAMLError } from "yaml";
 import { readYaml } from "./read-yaml.ts";
 
 describe("a body in YAML", () => {
@@ -79,9 +79,45 @@ describe("a bomb in YAML is refused", () => {
     ["very many short lines", "#\n".repeat(100_000), 400, /tokens/],
     ["very many anchors", "&a ".repeat(80_000), 400, /tokens/],
     ["very many documents", "---\n".repeat(60_000), 400, /tokens/],
+    ["very many lines", "- a\n".repeat(1_667), 400, /more than 5000 tokens/],
+    ["what closes nothing", "}".repeat(48_000), 400, /line 1, column 1: nothing is open that \} could close/],
+    ["what closes more than is open", `a: [{}${"]".repeat(48_000)}`, 400, /line 1, column 8: nothing is open/],
     ["something huge", `a: ${"x".repeat(300_000)}`, 413, /at most/],
   ])("%s", async (_what, text, status, said) => {
     await expect(readYaml(text)).rejects.toMatchObject({ status, message: expect.stringMatching(said) });
+  });
+
+  /** How often the package makes an error, which takes the longer the deeper the stack is. */
+  async function countErrors(read: () => unknown): Promise<number> {
+    let count = 0;
+    Object.defineProperty(YAMLError.prototype, "code", { configurable: true, set: () => count++ });
+    try {
+      await Promise.resolve(read()).catch(() => undefined);
+    } finally {
+      Reflect.deleteProperty(YAMLError.prototype, "code");
+    }
+    return count;
+  }
+
+  test.each([
+    ["ends of mappings", "}".repeat(4_000)],
+    ["ends of mappings on lines of their own", "}\n".repeat(2_000)],
+    ["ends of mappings in a list", "- }\n".repeat(1_000)],
+    ["commas", `{${",".repeat(4_000)}`],
+    ["ends of mappings in a sequence", `[${"}".repeat(4_000)}`],
+    ["ends of sequences in a mapping", `{${"]".repeat(4_000)}`],
+    ["anchors", "&a ".repeat(1_500)],
+    ["tags", "!a ".repeat(1_500)],
+    ["directives", "%NOTHING\n".repeat(2_000)],
+    ["colons", ": ".repeat(1_500)],
+    ["scalars side by side", '"a"\n'.repeat(1_500)],
+    ["keys beside lists", "a:\n - b\n c\n".repeat(400)],
+    ["escapes in one text", `"${"\\q".repeat(5_000)}"`],
+  ])("at its first fault, whatever it has thousands of: %s", async (_what, text) => {
+    const all = await countErrors(() => parseDocument(text, { prettyErrors: false }));
+    expect(all).toBeGreaterThan(100);
+    expect(await countErrors(() => readYaml(text))).toBe(0);
+    await expect(readYaml(text)).rejects.toMatchObject({ status: 400 });
   });
 
   test("and whatever else is sent is read or refused, never more", async () => {

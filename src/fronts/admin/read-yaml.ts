@@ -2,12 +2,12 @@
  * A body in YAML, as the value that JSON could have held: the core schema and nothing else. What is only there to make a reader
  * work (nesting, aliases of aliases, endless marks) is refused before it does.
  */
-import type { Document, Node, Pair, Scalar } from "yaml";
+import type { CST, Document, Node, Pair, Parser, Scalar } from "yaml";
 import { Refusal } from "./problem.ts";
 
 const MAX_BYTES = 256 * 1024;
-/** A token costs some microseconds, however long it is. */
-const MAX_TOKENS = 50_000;
+/** All calls of the process wait while a body is read, and each token takes some microseconds. */
+const MAX_TOKENS = 5_000;
 const MAX_DEPTH = 64;
 /** Of the value, with what aliases repeat. */
 const MAX_VALUES = 20_000;
@@ -22,20 +22,51 @@ export async function readYaml(text: string): Promise<unknown> {
   if (text.length > MAX_BYTES) throw new Refusal(413, `A body in YAML may have at most ${MAX_BYTES} bytes.`);
   const yaml = await import("yaml");
   checkTokens(yaml, text);
-  const document = yaml.parseDocument(text, {
-    ...{ schema: "core", merge: false, customTags: [], resolveKnownTags: false, version: "1.2" },
-    // We look for repeated keys ourselves: the package compares every key with every other.
-    uniqueKeys: false,
-    prettyErrors: false,
-    // With "silent" it would read the first of several documents, and say nothing of the others.
-    logLevel: "error",
-  });
-  const [fault] = [...document.errors, ...document.warnings];
-  if (fault) throw unusable(text, fault.pos[0], fault.message);
+  const document = compose(yaml, text);
   return new Values(yaml, document, text).read();
 }
 
-/** Nesting on one line, and the number of tokens: what the parser does with them takes long, or all of the stack. */
+/** Stops at the first thing that is wrong: the package would make an error, with its stack, of each of very many. */
+function compose({ Composer, Parser }: Yaml, text: string): Document.Parsed {
+  const composer = new Composer({
+    ...{ schema: "core", merge: false, customTags: [], resolveKnownTags: false, version: "1.2" },
+    // We look for repeated keys ourselves: the package compares every key with every other.
+    uniqueKeys: false,
+  });
+  let first: Refusal | undefined;
+  // Where it comes to a fault it calls this. It catches what some of its own functions throw, and then calls again.
+  Reflect.set(composer, "onError", (source: FaultSource, _code: string, message: string) => {
+    first ??= unusable(text, offsetOf(source), message);
+    throw first;
+  });
+  const [document] = composer.compose(tokensOfOne(new Parser(), text), true, text.length);
+  const [fault] = document ? [...document.errors, ...document.warnings] : [];
+  if (!document || fault) throw unusable(text, fault?.pos[0] ?? 0, fault?.message ?? "there is no document");
+  return document;
+}
+
+/** Where the package says that something is wrong. */
+type FaultSource = number | readonly [number, ...number[]] | { readonly offset: number };
+
+function offsetOf(source: FaultSource): number {
+  if (typeof source === "number") return source;
+  return "offset" in source ? source.offset : source[0];
+}
+
+/** Those of one document, and none that is wrong by itself. */
+function* tokensOfOne(parser: Parser, text: string): Generator<CST.Token> {
+  let hasDocument = false;
+  for (const token of parser.parse(text)) {
+    if (token.type === "error") throw unusable(text, token.offset, token.message);
+    if (token.type === "document") {
+      if (hasDocument) throw unusable(text, token.offset, "there are multiple documents");
+      hasDocument = true;
+    }
+    yield token;
+  }
+}
+
+/** Nesting on one line, what closes nothing, and the number of tokens: what the parser does with them takes long, or all of the stack. */
 function checkTokens({ Lexer }: Yaml, text: string): void {
   let [count, depth, marks, offset, isScalar] = [0, 0, 0, 0, false];
   for (const token of new Lexer().lex(text)) {
@@ -48,6 +79,7 @@ function checkTokens({ Lexer }: Yaml, text: string): void {
       else if (token === "-" || token === "?") marks++;
       else if (token.includes("\n")) marks = 0;
     }
+    if (depth < 0) throw unusable(text, offset, `nothing is open that ${token} could close`);
     if (depth > MAX_DEPTH || marks > MAX_DEPTH) throw unusable(text, offset, TOO_DEEP);
     if (++count > MAX_TOKENS) throw unusable(text, offset, `there are more than ${MAX_TOKENS} tokens`);
     offset += token.length;
