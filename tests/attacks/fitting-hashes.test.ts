@@ -1,4 +1,5 @@
 /** Making tokens until the hash of one, which stands for its client, fits what the platform allows to clients. */
+import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { helloServer } from "../e2e/kit/gateway.ts";
 import { toolCall } from "../e2e/kit/rpc.ts";
@@ -29,6 +30,7 @@ allowed = true
 ${["bound", "held", "fitting", "free"].map((id) => helloServer(id)).join("")}
 `;
 const tokens = {
+  unnamed: ["--user", "kay", "--tenant", "acme", "--role", "admin"],
   boss: ["--user", "boss", "--tenant", "acme", "--client", "xyz", "--role", "admin"],
   app: ["--user", "pat", "--tenant", "acme", "--client", "abc"],
 };
@@ -50,5 +52,13 @@ describeAttacks("what the platform allows to clients by a pattern", { config, to
       const { body } = await field.api("POST", "/api/tokens", { user }, { as: "boss" });
       expect(await usable((body as { token: string }).token)).toEqual(["free"]);
     }
+  });
+
+  test("is for no token that a tenant's admin gives, for a client, the hash that stands for its own", async () => {
+    const hash = createHash("sha256").update(field.token("unnamed")).digest("hex");
+    expect(hash).toContain("a");
+    expect(await usable(field.token("unnamed"))).toEqual(["free"]);
+    const { status, text } = await field.api("POST", "/api/tokens", { user: "kay", client: hash }, { as: "unnamed" });
+    expect([status, text]).toEqual([403, expect.stringContaining(`the name of the client "${hash}"`.slice(0, 60))]);
   });
 });

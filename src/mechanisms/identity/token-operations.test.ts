@@ -78,6 +78,14 @@ describe("the names in a token", () => {
     expect(await made(makeRig(), { user: "root" }, puppet)).toBe("tenant");
   });
 
+  test("are the tenant's where its admin, whose client nobody named, makes the hash that stands for it a name", async () => {
+    const tokenHash = "a".repeat(64);
+    const own = (client: string) => ({ ...acme, identity: { ...acme.identity, client, tokenHash } }) as Principal;
+    expect(await made(makeRig(), { user: "root", client: tokenHash }, own(tokenHash))).toBe("tenant");
+    expect(await made(makeRig(), { user: "root" }, own(tokenHash))).toBe("platform");
+    expect(await made(makeRig(), { user: "root", client: "c" }, own("c"))).toBe("platform");
+  });
+
   test.each(["oidc", "certificate"] as const)(
     "are the tenant's where its admin is known by %s, also under the name it has there",
     async (proof) => {
@@ -393,6 +401,9 @@ describe("token operations", () => {
       await expect(create(order, boss), JSON.stringify(order)).rejects.toMatchObject({ code: "NOT_ALLOWED" });
     await expect(create({ scopes: ["read", "write"] }, scoped)).rejects.toMatchObject({ code: "NOT_ALLOWED" });
     await expect(create({ user: "boss" }, boss)).rejects.toThrow("rule 7 may mean it");
+    const unnamed = { ...boss, identity: { ...identity, client: "boss", tokenHash: "boss" } };
+    await expect(create({ client: "boss" }, unnamed)).rejects.toThrow('the name of the client "boss"');
+    await create({ client: "boss" }, { ...boss, identity: { ...identity, client: "boss", tokenHash: "7d1f" } });
     const operator = { ...boss, identity: { ...identity, role: "operator" as const } };
     await expect(create({ role: "admin" }, operator)).rejects.toMatchObject({ code: "NOT_ALLOWED" });
     await create({ groups: ["dev"], role: "admin" }, boss);

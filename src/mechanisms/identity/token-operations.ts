@@ -6,6 +6,7 @@ import {
   DEFAULT_TENANT,
   GatewayError,
   hasRole,
+  type Identity,
   identityOf,
   isTenantName,
   type Log,
@@ -207,9 +208,14 @@ function namedByMaker({ tenant, user, client, groups }: z.output<typeof order>, 
     own.proof === "token" &&
     (tenant === undefined || tenant === own.tenant) &&
     user === own.user &&
-    (client === undefined || client === own.client) &&
+    (client === undefined || clientsOf(own).includes(client)) &&
     groups.every((group) => own.groups.includes(group));
   return isItself ? (own.namedBy ?? "platform") : "tenant";
+}
+
+/** The hash that stands for the client of whoever has none is no name: another token would have it as one. */
+function clientsOf({ client, tokenHash }: Identity): readonly string[] {
+  return client === tokenHash ? [] : [client];
 }
 
 /** It lives as long as the old one was made to, unless it is told otherwise. */
@@ -248,7 +254,7 @@ function requireOwn({ namedByPlatform }: TokenParts, body: z.output<typeof order
   if (role !== undefined && !hasRole(by, role)) refuse(`the role ${role}: it is more than you have`);
   const lacked = scopes.find((scope) => !own.scopes.includes(scope) && !own.scopes.includes("*"));
   if (lacked !== undefined) refuse(`the scope "${lacked}": you do not have it`);
-  const has = { user: [own.user], client: [own.client], group: own.groups };
+  const has = { user: [own.user], client: clientsOf(own), group: own.groups };
   const named = [
     { type: "user", id: user } as const,
     ...(client === undefined ? [] : [{ type: "client", id: client } as const]),

@@ -1,10 +1,10 @@
 import { generateKeyPairSync, sign } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import type { Principal, TokenRow } from "../../../contract/index.ts";
+import type { AuditEvent, Principal, TokenRow } from "../../../contract/index.ts";
 import { createMemorySharedState } from "../../../stores/memory/index.ts";
 import { caller, NOW, SharedBlocks } from "./fixtures/shared-blocks.ts";
 import { type HeardWords, ownWords, sharedWords } from "./heard-words.ts";
-import { LEAST_LIFE_MS, LONGEST_LIFE_MS } from "./make-block.ts";
+import { LEAST_LIFE_MS, LONGEST_LIFE_MS, makeBlock } from "./make-block.ts";
 import { revocationOperations } from "./revocation-operations.ts";
 import { SignedRevocations } from "./signed-revocation.ts";
 
@@ -97,6 +97,32 @@ describe("a block that the platform has set in a tenant", () => {
     expect(one.blocks.isRevoked(eve)).toBeDefined();
     await one.unblock("eve", "acme");
     expect(one.blocks.isRevoked(eve)).toBeUndefined();
+  });
+});
+
+describe("a block that remembers a revoked token", () => {
+  test.each([
+    ["operators of its tenant", caller("boss", { tenant: "acme" })],
+    ["the platform's", caller("ops")],
+  ])("is removed by nobody, neither by its id nor by the hash: %s", async (_who, by) => {
+    const shared = new SharedBlocks();
+    const one = await process(
+      shared,
+      ownWords(() => NOW),
+    );
+    const acme = { key: HASH, tenant: "acme", reason: "" };
+    const block = makeBlock({ subject: "client", ...acme, source: "token" }, "ops", NOW);
+    await one.blocks.put(block, {} as AuditEvent);
+    for (const name of [block.id, HASH]) {
+      const removed = one.unblock(name, "acme", by);
+      await expect(removed).rejects.toMatchObject({
+        code: "NOT_ALLOWED",
+        message: expect.stringContaining("was revoked"),
+      });
+    }
+    await one.revoke({ type: "client", hash: HASH, tenant: "acme" }, by);
+    await one.unblock(HASH, "acme", by);
+    expect(one.blocks.list()).toEqual([block]);
   });
 });
 

@@ -15,7 +15,7 @@ import {
 import { operation, schemaOf } from "../../schemas/index.ts";
 import type { BlockList } from "./block-list.ts";
 import { countMade } from "./count-made.ts";
-import { type BlockOrder, isPlatformsBlock, makeBlock } from "./make-block.ts";
+import { type BlockOrder, isPlatformsBlock, makeBlock, sourceOf } from "./make-block.ts";
 import { RefusalNotes } from "./refusal-notes.ts";
 import type { RevocationFeed, SignedRevocations } from "./signed-revocation.ts";
 
@@ -174,12 +174,18 @@ export function revocationOperations(parts: RevocationParts): readonly Operation
       id: "blocks.remove",
       method: "DELETE",
       path: "/api/orgs/{orgId}/blocks/{hash}",
-      summary: "Lets somebody in again: removes the block of that id, or every one about that hash or name.",
+      summary:
+        "Lets somebody in again: removes the block of that id, or every one about that hash or name; those of revoked tokens stay.",
       role: "operator",
       input: schemaOf(z.strictObject({ orgId: name, hash: name })),
       run: async ({ orgId, hash }, { principal }) => {
         const all = found(blocks, orgId, hash);
-        const own = tenantOf(principal) === undefined ? all : all.filter((block) => !isPlatformsBlock(block));
+        const others = all.filter((block) => sourceOf(block) !== "token");
+        if (others.length === 0)
+          throw new GatewayError("NOT_ALLOWED", {
+            message: "This token was revoked, which nobody can take back: make another one. The block ends by itself.",
+          });
+        const own = tenantOf(principal) === undefined ? others : others.filter((block) => !isPlatformsBlock(block));
         if (own.length === 0)
           throw new GatewayError("NOT_ALLOWED", {
             message: "The platform has set this. Only its operators may take it back.",
