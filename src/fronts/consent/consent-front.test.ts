@@ -107,6 +107,24 @@ describe("createConsentFront", () => {
     expect((await send({ ...again, lines: page.lines })).lines).toMatch(/^Location: https:\/\/login\.example\//);
   });
 
+  test("turns away whoever comes with a link of somebody who may not use the gateway any more, at each step", async () => {
+    const page = await ask(request("GET", link));
+    const { lines } = await send(page);
+    const state = new URL(/Location: (\S+)/.exec(lines)?.[1] ?? "").searchParams.get("state") ?? "";
+    rig.mayConsent = async () => false;
+    rig.issuer.asked.length = 0;
+    const expired = { status: 403, body: expect.stringContaining("This link is not good any more.") };
+    expect(await ask(request("GET", link))).toMatchObject(expired);
+    expect(await send(page)).toMatchObject(expired);
+    const query = new URLSearchParams({ state, code: "c", iss: "https://issuer.example" });
+    const back = request("GET", `/oauth/callback?${query}`, { cookie: cookieIn(page) });
+    expect(await ask(back)).toMatchObject({ status: 400, body: expect.stringContaining("any more") });
+    expect(rig.issuer.asked).toEqual([]);
+    rig.mayConsent = () => Promise.reject(new Error("the store is away"));
+    expect((await ask(request("GET", link))).status).toBe(500);
+    expect((await send(page)).status).toBe(500);
+  });
+
   test("is not shown where the issuer cannot be asked, and says why", async () => {
     rig.issuer.statuses["https://issuer.example/.well-known/oauth-authorization-server"] = 503;
     expect(await ask(request("GET", link))).toMatchObject({ status: 400, body: expect.stringContaining("HTTP 503") });

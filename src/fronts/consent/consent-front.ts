@@ -92,17 +92,22 @@ export function createConsentFront({ desk, log, gate, refused }: ConsentFrontOpt
     const ticket = form.get("ticket") ?? "";
     if (browser === undefined || isFromElsewhere(request) || form.get("check") !== formCheck(browser))
       return turnAway(request, response, "This page was not opened in this browser. Open the link again.");
-    const visit = desk.visit(server, ticket === "" ? undefined : ticket);
+    const begin = async () => {
+      const visit = await desk.visit(server, ticket === "" ? undefined : ticket);
+      if (!visit) return turnAway(request, response, EXPIRED);
+      const url = await desk.begin(visit, browser);
+      const place = new URL(url).host;
+      // The server has named another one meanwhile.
+      if (place !== form.get("place")) return showStart(request, response, { visit, ticket, place });
+      response.answer(303, `${headerLine("Location", url)}Cache-Control: no-store\r\n`, "");
+    };
+    begin().catch((error) => fail(response, error));
+  }
+
+  async function open(request: HttpRequest, response: HttpResponse, server: string, ticket: string | undefined) {
+    const visit = await desk.visit(server, ticket);
     if (!visit) return turnAway(request, response, EXPIRED);
-    desk.begin(visit, browser).then(
-      (url) => {
-        const place = new URL(url).host;
-        // The server has named another one meanwhile.
-        if (place !== form.get("place")) return showStart(request, response, { visit, ticket, place });
-        response.answer(303, `${headerLine("Location", url)}Cache-Control: no-store\r\n`, "");
-      },
-      (error) => fail(response, error),
-    );
+    showStart(request, response, { visit, ticket: ticket ?? "", place: await desk.placeOf(visit) });
   }
 
   function comeBack(request: HttpRequest, response: HttpResponse, query: URLSearchParams): void {
@@ -125,12 +130,7 @@ export function createConsentFront({ desk, log, gate, refused }: ConsentFrontOpt
     if (path === CLIENT_DOCUMENT) return response.answer(200, JSON_LINES, textOf(JSON.stringify(clientDocument(desk))));
     if (server === undefined) return refuse(response, 404, "There is no such page.");
     const ticket = query.get("ticket") ?? undefined;
-    const visit = desk.visit(server, ticket);
-    if (!visit) return turnAway(request, response, EXPIRED);
-    desk.placeOf(visit).then(
-      (place) => showStart(request, response, { visit, ticket: ticket ?? "", place }),
-      (error) => fail(response, error),
-    );
+    open(request, response, server, ticket).catch((error) => fail(response, error));
   }
 
   return function handle(request, response) {

@@ -3,13 +3,16 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import {
   type Block,
+  type Blocks,
   identityOf,
   type KeyProvider,
   type Principal,
+  type TokenRows,
   type UpstreamTokenFilter,
 } from "../../contract/index.ts";
+import { principalOfToken } from "../../mechanisms/identity/index.ts";
 import { fleetingKeys, openKeyFile, rotateKeyFile, wrappingKeys } from "../../mechanisms/vault/index.ts";
-import type { OAuthSettings, TokenPair } from "../../mechanisms/vault/upstream-oauth/index.ts";
+import type { ConsentDeskOptions, OAuthSettings, TokenPair } from "../../mechanisms/vault/upstream-oauth/index.ts";
 import type { Config, ListenAddress, ServerConfig } from "../config/index.ts";
 import type { GatewayState } from "../state/index.ts";
 
@@ -42,6 +45,26 @@ export function baseUrl({ vault, auth, gateway }: Config, listen: ListenAddress)
   if (auth.resource !== undefined) return new URL(auth.resource).origin;
   const host = listen.host.includes(":") ? `[${listen.host}]` : listen.host;
   return `${gateway.tls ? "https" : "http"}://${host}:${listen.port}`;
+}
+
+type ConsentCheckParts = {
+  readonly blocks: Pick<Blocks, "isBlocked">;
+  /** Unset: tokens of the gateway's own are not accepted. */
+  readonly tokens: Pick<TokenRows, "find"> | undefined;
+  readonly now: () => number;
+};
+
+/** Whoever came with a token of the gateway's is what its row says now; anybody else is what they were. */
+export function consentCheck({ blocks, tokens, now }: ConsentCheckParts): ConsentDeskOptions["mayConsent"] {
+  async function bearerNow(hash: string | undefined): Promise<Principal | undefined> {
+    const row = hash === undefined ? undefined : await tokens?.find(hash);
+    return row && (row.expiresAt ?? Number.POSITIVE_INFINITY) > now() ? principalOfToken(row) : undefined;
+  }
+  return async (principal, server) => {
+    const { proof, tokenHash } = identityOf(principal);
+    const present = proof === "token" ? await bearerNow(tokenHash) : principal;
+    return present !== undefined && blocks.isBlocked(present, server, "", "") === undefined;
+  };
 }
 
 export function settingsOf(

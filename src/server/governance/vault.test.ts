@@ -5,13 +5,23 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { FakeMeter, silentLog } from "../../../tests/kit/fake-host.ts";
 import { ManualTime } from "../../../tests/kit/manual-time.ts";
-import { type Block, type Blocks, type Principal, type UpstreamCredentials, untracked } from "../../contract/index.ts";
+import {
+  type Block,
+  type Blocks,
+  GatewayError,
+  type Principal,
+  type TokenRow,
+  type UpstreamCredentials,
+  untracked,
+} from "../../contract/index.ts";
+import { principalOfToken } from "../../mechanisms/identity/index.ts";
 import type { Config } from "../config/index.ts";
 import { loadConfig } from "../config/load-config.ts";
 import { readConfig } from "../config/read-config.ts";
 import { type GatewayState, openState } from "../state/index.ts";
 import { OwnIssuer } from "./fixtures/own-issuer.ts";
 import { createVault, type GovernedVault } from "./vault.ts";
+import { consentCheck } from "./vault-settings.ts";
 
 const NO_BLOCKS: Blocks = {
   version: 0,
@@ -181,6 +191,48 @@ describe("createVault", () => {
     if (!server) throw new Error("there is no server");
     const { auth: _auth, ...plain } = server;
     expect(vault.credentialsFor(plain)).toBeUndefined();
+  });
+});
+
+describe("consentCheck", () => {
+  const row: TokenRow = {
+    ...{ hash: hashOf("isth_ann"), id: "0123456789ab", tenant: "t", user: "ann", client: "c" },
+    ...{ groups: [], scopes: [], role: undefined, makers: [], makerNames: [], namedBy: "platform" },
+    ...{ createdAt: 0, createdBy: "ops", expiresAt: undefined, lastUsedAt: undefined },
+  };
+  const bearer = principalOfToken(row);
+  const checkWith = (found: TokenRow | undefined, isBlocked: Blocks["isBlocked"] = () => undefined) =>
+    consentCheck({ blocks: { isBlocked }, tokens: { find: async () => found }, now: () => 1_000 });
+
+  test("lets in a token of the gateway's while its row is there and has not expired, and nobody where none are taken", async () => {
+    expect(await checkWith(row)(bearer, "crm")).toBe(true);
+    expect(await checkWith({ ...row, expiresAt: 1_001 })(bearer, "crm")).toBe(true);
+    expect(await checkWith({ ...row, expiresAt: 1_000 })(bearer, "crm")).toBe(false);
+    expect(await checkWith(undefined)(bearer, "crm")).toBe(false);
+    const none = consentCheck({ blocks: NO_BLOCKS, tokens: undefined, now: () => 1_000 });
+    expect([await none(bearer, "crm"), await none(ANN, "crm")]).toEqual([false, true]);
+  });
+
+  test("asks blocks about the whole server, and about a token as its row has it now, with those who made it", async () => {
+    const maker = { id: "token:t/boss/1", user: "boss", client: "", groups: [], scopes: [] };
+    const asked: unknown[] = [];
+    const check = checkWith({ ...row, makerNames: [maker] }, (...about) => {
+      asked.push(about);
+      return block({});
+    });
+    expect(await check(bearer, "crm")).toBe(false);
+    expect(await check(ANN, "crm")).toBe(false);
+    const present = principalOfToken({ ...row, makerNames: [maker] });
+    expect(asked).toEqual([
+      [present, "crm", "", ""],
+      [ANN, "crm", "", ""],
+    ]);
+  });
+
+  test("rejects where the rows cannot be read", async () => {
+    const find = () => Promise.reject(new GatewayError("STATE_UNAVAILABLE"));
+    const check = consentCheck({ blocks: NO_BLOCKS, tokens: { find }, now: () => 0 });
+    await expect(check(bearer, "crm")).rejects.toMatchObject({ code: "STATE_UNAVAILABLE" });
   });
 });
 

@@ -27,13 +27,22 @@ import type { Config, ListenAddress, ServerConfig } from "../config/index.ts";
 import type { Ports } from "../extensions.ts";
 import { sealOptions } from "../gateway-options.ts";
 import type { GatewayState } from "../state/index.ts";
-import { baseUrl, isLoopbackHost, onceOf, openKeys, ownDocument, settingsOf, tokensOf } from "./vault-settings.ts";
+import {
+  baseUrl,
+  consentCheck,
+  isLoopbackHost,
+  onceOf,
+  openKeys,
+  ownDocument,
+  settingsOf,
+  tokensOf,
+} from "./vault-settings.ts";
 
 export type VaultOptions = Ports & {
   readonly config: Config;
   readonly state?: GatewayState | undefined;
   readonly audit: AuditTrail;
-  readonly blocks: Pick<Blocks, "isUpstreamRevoked">;
+  readonly blocks: Pick<Blocks, "isUpstreamRevoked" | "isBlocked">;
   /** Whose token has this hash; undefined: nobody knows. */
   readonly bearerOf: (hash: string) => Promise<Principal | undefined>;
 };
@@ -88,6 +97,7 @@ export function createVault(options: VaultOptions): GovernedVault {
     serverOf: (id) => servers.get(id),
     readingFor,
     now,
+    mayConsent: consentCheck({ blocks, tokens: config.auth.tokens ? state?.records.tokens : undefined, now }),
     notes: new ConsentNotes(audit, now),
   });
 

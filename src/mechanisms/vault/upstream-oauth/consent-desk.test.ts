@@ -1,5 +1,7 @@
 import { createHash } from "node:crypto";
 import { beforeEach, describe, expect, test } from "vitest";
+import { GatewayError, type Principal } from "../../../contract/index.ts";
+import { createSeal } from "../seal.ts";
 import { holder, OAuthRig, refusal } from "./fixtures/oauth-rig.ts";
 import type { UpstreamOAuth } from "./upstream-oauth.ts";
 
@@ -21,7 +23,7 @@ const ticketIn = (link: string) => new URL(link).searchParams.get("ticket") ?? "
 
 /** What the issuer's page is asked with. */
 async function asked(link: string, browser = "browser"): Promise<Record<string, string>> {
-  const visit = rig.desk.visit("crm", ticketIn(link));
+  const visit = await rig.desk.visit("crm", ticketIn(link));
   if (!visit) throw new Error("the link is not good");
   return Object.fromEntries(new URL(await rig.desk.begin(visit, browser)).searchParams);
 }
@@ -88,13 +90,13 @@ describe("ConsentDesk", () => {
   test("a link is good for ten minutes, for one server, and as it was given", async () => {
     rig.create({ server: "files" });
     const ticket = ticketIn(await linkFor());
-    expect(rig.desk.visit("crm", ticket)?.ticket.holder.user).toBe("ann");
-    expect(rig.desk.visit("files", ticket)).toBeUndefined();
-    expect(rig.desk.visit("crm", `${ticket.slice(0, -2)}AA`)).toBeUndefined();
-    expect(rig.desk.visit("crm", undefined)).toBeUndefined();
-    expect(rig.desk.visit("nobody", ticket)).toBeUndefined();
+    expect((await rig.desk.visit("crm", ticket))?.ticket.holder.user).toBe("ann");
+    expect(await rig.desk.visit("files", ticket)).toBeUndefined();
+    expect(await rig.desk.visit("crm", `${ticket.slice(0, -2)}AA`)).toBeUndefined();
+    expect(await rig.desk.visit("crm", undefined)).toBeUndefined();
+    expect(await rig.desk.visit("nobody", ticket)).toBeUndefined();
     rig.time.advance(10 * 60_000);
-    expect(rig.desk.visit("crm", ticket)).toBeUndefined();
+    expect(await rig.desk.visit("crm", ticket)).toBeUndefined();
   });
 
   test("takes an answer once, and only from the browser that began", async () => {
@@ -112,6 +114,119 @@ describe("ConsentDesk", () => {
     await rig.desk.finish(ann, "a");
     expect(await server.headersFor(BOB)).toContain("at-1");
     expect(await server.headersFor(ANN)).toContain("at-2");
+  });
+
+  describe("for somebody who may not use the gateway any more", () => {
+    const NOT_GOOD = "may not use the gateway any more";
+    const REFUSED = {
+      type: "dev.isthmus.consent_refused",
+      tenant: "acme",
+      actor: { id: "ann" },
+      target: { server: "crm" },
+      result: "DENIED",
+    };
+    const isAnn = ({ id }: Principal) => id === ANN.principal.id;
+    const turnAwayAnn = () => {
+      rig.mayConsent = async (principal, at) => !(isAnn(principal) && at === "crm");
+    };
+
+    test("opens no link that they were given before, and notes it, so many times in a minute", async () => {
+      const [ann, bob] = [ticketIn(await linkFor(ANN)), ticketIn(await linkFor(BOB))];
+      turnAwayAnn();
+      expect(await rig.desk.visit("crm", ann)).toBeUndefined();
+      expect((await rig.desk.visit("crm", bob))?.ticket.holder.user).toBe("bob");
+      expect(rig.noted).toMatchObject([REFUSED]);
+      for (let tries = 0; tries < 100; tries++) await rig.desk.visit("crm", ann);
+      expect(rig.noted).toHaveLength(60);
+    });
+
+    test("sends no browser to the issuer from a page that was open before, and notes it", async () => {
+      const visit = await rig.desk.visit("crm", ticketIn(await linkFor()));
+      if (!visit) throw new Error("the link is not good");
+      turnAwayAnn();
+      rig.issuer.asked.length = 0;
+      await expect(rig.desk.begin(visit, "browser")).rejects.toThrow(NOT_GOOD);
+      expect(rig.issuer.asked).toEqual([]);
+      expect(rig.noted).toMatchObject([REFUSED]);
+    });
+
+    test("takes no answer of a sign-in that began before, sends its code nowhere, and notes it", async () => {
+      const answer = await rig.open(await linkFor());
+      turnAwayAnn();
+      await expect(rig.desk.finish(answer, "browser")).rejects.toThrow(NOT_GOOD);
+      expect(rig.issuer.tokenRequests("authorization_code")).toEqual([]);
+      expect(await kept()).toEqual([]);
+      expect(rig.noted).toMatchObject([REFUSED]);
+    });
+
+    test("puts nothing in the place of what is kept where it happened while the issuer was asked", async () => {
+      await rig.grant(server, ANN);
+      const [sent, challenge] = [await server.headersFor(ANN), 'Bearer error="insufficient_scope", scope="more"'];
+      const { details } = await server.refused(ANN, { status: 403, challenge, sent, isRepeat: false }).catch((e) => e);
+      const answer = await rig.open(details.url);
+      const [before] = await kept();
+      const { promise, resolve } = Promise.withResolvers<void>();
+      rig.issuer.gate = promise;
+      const finished = rig.desk.finish(answer, "browser");
+      finished.catch(() => undefined);
+      await expect.poll(() => rig.issuer.tokenRequests("authorization_code")).toHaveLength(2);
+      turnAwayAnn();
+      resolve();
+      await expect(finished).rejects.toThrow(NOT_GOOD);
+      expect(await kept()).toEqual([before]);
+    });
+
+    test("forgets what came back where it happened while that was written", async () => {
+      const answer = await rig.open(await linkFor());
+      let isWritten = false;
+      rig.mayConsent = async () => {
+        isWritten ||= (await kept()).length > 0;
+        return !isWritten;
+      };
+      await expect(rig.desk.finish(answer, "browser")).rejects.toThrow(NOT_GOOD);
+      expect([isWritten, await kept()]).toEqual([true, []]);
+      expect(await server.headersFor(ANN)).toBe("");
+    });
+
+    test("goes nowhere either while that cannot be found out", async () => {
+      const link = await linkFor();
+      const [visit, answer] = [await rig.desk.visit("crm", ticketIn(link)), await rig.open(link)];
+      if (!visit) throw new Error("the link is not good");
+      rig.mayConsent = () => Promise.reject(new GatewayError("STATE_UNAVAILABLE"));
+      const away = { code: "STATE_UNAVAILABLE" };
+      await expect(rig.desk.visit("crm", ticketIn(link))).rejects.toMatchObject(away);
+      await expect(rig.desk.begin(visit, "browser")).rejects.toMatchObject(away);
+      await expect(rig.desk.finish(answer, "browser")).rejects.toMatchObject(away);
+      expect(await kept()).toEqual([]);
+    });
+
+    test("knows them by all that blocks and rows of tokens are about", async () => {
+      const { principal, session } = ANN;
+      const known = { proof: "token", tokenHash: "7d1f", twinHash: "7d20" } as const;
+      const who = { principal: { ...principal, identity: { ...principal.identity, ...known } as never }, session };
+      const asked: Principal[] = [];
+      rig.mayConsent = async (one) => asked.push(one) > 0;
+      await rig.grant(server, who);
+      for (const one of asked)
+        expect(one).toMatchObject({
+          id: principal.id,
+          identity: { tenant: "acme", user: "ann", client: "client", ...known },
+        });
+      expect(asked).toHaveLength(5);
+    });
+
+    test("opens no link of an older version, which does not say how its holder was known", async () => {
+      const seal = createSeal({ master: Buffer.alloc(32, 5) });
+      const held = { id: "oidc:ann/client", tenant: "acme", client: "client", user: "ann", session: "s1" };
+      const old = (holder: object) =>
+        seal.seal(
+          "oauth ticket",
+          "crm",
+          JSON.stringify({ server: "crm", holder, scopes: [], expiresAt: rig.now() + 1 }),
+        );
+      expect(await rig.desk.visit("crm", old(held))).toBeUndefined();
+      expect(await rig.desk.visit("crm", old({ ...held, proof: "oidc" }))).toBeDefined();
+    });
   });
 
   test.each([

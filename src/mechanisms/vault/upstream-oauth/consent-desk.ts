@@ -1,5 +1,5 @@
 /** Sends a browser to where somebody says yes, and takes what it brings back. */
-import { type CredentialHolder, identityOf } from "../../../contract/index.ts";
+import type { CredentialHolder, Principal } from "../../../contract/index.ts";
 import { scopeSet } from "./challenge.ts";
 import type { OAuthClient } from "./client-auth.ts";
 import { knownClient, register, withConfigured, withoutConfigured } from "./client-registration.ts";
@@ -8,7 +8,7 @@ import type { Discovered } from "./discovery.ts";
 import type { Reading } from "./documents.ts";
 import { loadOAuth, refusedBy } from "./issuer-request.ts";
 import { OAuthFault } from "./oauth-fault.ts";
-import { holderOf, type Passage, type Ticket, type Tickets } from "./tickets.ts";
+import { holderOf, type Passage, type Ticket, type Tickets, ticketHolder } from "./tickets.ts";
 import { requestTokens } from "./token-request.ts";
 import { chooseScopes, discoverFor, grantedBy, type OAuthSettings, type Wanted } from "./token-sources.ts";
 import type { UpstreamOAuth } from "./upstream-oauth.ts";
@@ -20,12 +20,19 @@ export type ConsentDeskOptions = {
   readonly serverOf: (id: string) => UpstreamOAuth | undefined;
   readonly readingFor: (server: UpstreamOAuth) => Reading;
   readonly now: () => number;
+  /**
+   * Whether the gateway would still let them in, and at this server: a link outlives what its holder came with. Rejects where
+   * that cannot be found out; then nobody may.
+   */
+  readonly mayConsent: (principal: Principal, server: string) => Promise<boolean>;
   readonly notes: ConsentNotes;
 };
 
 const MAX_REGISTERED = 1000;
 /** Issuers may forget clients that nobody used. */
 const REGISTERED_MS = 60 * 60_000;
+
+const NOT_GOOD = "Whoever was given this link may not use the gateway any more.";
 
 /** Whom the page is shown to. */
 export type Visit = { readonly ticket: Ticket; readonly server: UpstreamOAuth };
@@ -51,8 +58,15 @@ export class ConsentDesk {
     return `${baseUrl()}/oauth/start/${encodeURIComponent(server)}?ticket=${ticket}`;
   }
 
-  /** Undefined: the ticket is not (any more) good. Without one it is whoever everybody here is. */
-  visit(id: string, sealed: string | undefined): Visit | undefined {
+  /** Undefined: the ticket, or its holder, is not (any more) good. Without one it is whoever everybody here is. */
+  async visit(id: string, sealed: string | undefined): Promise<Visit | undefined> {
+    const visit = this.#open(id, sealed);
+    if (!visit || (await this.#mayConsent(visit.ticket))) return visit;
+    this.#options.notes.linkRefused(visit.ticket, new OAuthFault(NOT_GOOD));
+    return undefined;
+  }
+
+  #open(id: string, sealed: string | undefined): Visit | undefined {
     const server = this.#options.serverOf(id);
     if (server?.settings.type !== "oauth") return undefined;
     if (sealed !== undefined) {
@@ -75,6 +89,11 @@ export class ConsentDesk {
 
   /** The issuer's page for this visit. Rejects with OAuthFault. */
   async begin({ ticket, server }: Visit, browser: string): Promise<string> {
+    if (!(await this.#mayConsent(ticket))) {
+      const refused = new OAuthFault(NOT_GOOD);
+      this.#options.notes.linkRefused(ticket, refused);
+      throw refused;
+    }
     const { settings } = server;
     const reading = this.#options.readingFor(server);
     const found = await discoverFor(settings, ticket, reading);
@@ -140,24 +159,37 @@ export class ConsentDesk {
     if (!passage || !server)
       throw new OAuthFault("This answer belongs to no sign-in of this browser, or to one that is over.");
     const code = await codeIn(answer, passage);
+    await this.#requireConsenting(passage);
     const reading = this.#options.readingFor(server);
-    const { issuer, tokenUrl: url, verifier, resource, scopes, holder } = passage;
+    const { issuer, tokenUrl: url, verifier, resource, scopes } = passage;
     const endpoint = withConfigured(server.settings, { url, issuer, client: passage.client });
     const grant = { grant_type: "authorization_code", code, redirect_uri: this.callbackUrl, code_verifier: verifier };
     const tokens = await requestTokens(endpoint, { ...grant, resource }, reading);
     const found = { issuer: { issuer, token_endpoint: url, ...revocationOf(passage) }, resource, scopes: undefined };
-    await server.granted(holderOf(holder), grantedBy(tokens, { endpoint, found, scopes, now: this.#options.now() }));
+    const granted = grantedBy(tokens, { endpoint, found, scopes, now: this.#options.now() });
+    const holder = holderOf(passage.holder);
+    // Issuers take their time.
+    await this.#requireConsenting(passage);
+    await server.granted(holder, granted);
+    // Whatever was revoked while it was written has found nothing to forget.
+    await this.#requireConsenting(passage).catch(async (error: unknown) => {
+      await server.forget(holder, "it was revoked");
+      throw error;
+    });
     return passage.server;
+  }
+
+  async #requireConsenting(passage: Passage): Promise<void> {
+    if (!(await this.#mayConsent(passage))) throw new OAuthFault(NOT_GOOD);
+  }
+
+  #mayConsent({ server, holder }: Ticket | Passage): Promise<boolean> {
+    return this.#options.mayConsent(holderOf(holder).principal, server);
   }
 }
 
 function revocationOf({ revocationUrl }: Passage) {
   return revocationUrl === undefined ? {} : { revocation_endpoint: revocationUrl };
-}
-
-function ticketHolder({ principal, session }: CredentialHolder): Ticket["holder"] {
-  const { tenant, client, user, namedBy } = identityOf(principal);
-  return { id: principal.id, tenant, client, user, ...(namedBy && { namedBy }), session };
 }
 
 /** With a way to refresh, nobody has to come back when the token ends. */

@@ -1,16 +1,16 @@
 import { type AuditTrail, DEFAULT_TENANT } from "../../../contract/index.ts";
 import { OAuthFault } from "./oauth-fault.ts";
-import type { Passage } from "./tickets.ts";
+import type { Passage, Ticket } from "./tickets.ts";
 
-/** Anybody can send answers that belong to nothing: in a minute so many are noted. */
-const MAX_STRANGE = 60;
+/** Anybody can send answers that belong to nothing, and open a link again and again: in a minute so many of each are noted. */
+const MAX_REPEATED = 60;
 const MINUTE_MS = 60_000;
 
-/** What the audit trail hears of answers that were not taken. */
+/** What the audit trail hears of answers and links that were not taken. */
 export class ConsentNotes {
   readonly #audit: Pick<AuditTrail, "note">;
   readonly #now: () => number;
-  #strange = 0;
+  readonly #counts = { strange: 0, links: 0 };
   #since = 0;
 
   constructor(audit: Pick<AuditTrail, "note">, now: () => number) {
@@ -20,21 +20,32 @@ export class ConsentNotes {
 
   /** `passage`: unset where nobody knows what the answer belongs to. */
   refused(passage: Passage | undefined, error: unknown): void {
-    if (!passage && this.#isTooMuch()) return;
-    const { tenant = DEFAULT_TENANT, user = "" } = passage?.holder ?? {};
+    if (passage || !this.#isTooMuch("strange")) this.#note(passage, error);
+  }
+
+  /** A link that is good, of somebody who is not any more. */
+  linkRefused(ticket: Ticket, error: unknown): void {
+    if (!this.#isTooMuch("links")) this.#note(ticket, error);
+  }
+
+  #note(about: Passage | Ticket | undefined, error: unknown): void {
+    const { tenant = DEFAULT_TENANT, user = "" } = about?.holder ?? {};
     this.#audit.note({
       type: "dev.isthmus.consent_refused",
       tenant,
       actor: { type: "user", id: user || "unknown" },
-      target: { server: passage?.server ?? "", name: "" },
+      target: { server: about?.server ?? "", name: "" },
       result: "DENIED",
       details: { reason: error instanceof OAuthFault ? error.message : "the gateway failed" },
     });
   }
 
-  #isTooMuch(): boolean {
+  #isTooMuch(what: "strange" | "links"): boolean {
     const now = this.#now();
-    if (now - this.#since >= MINUTE_MS) [this.#since, this.#strange] = [now, 0];
-    return ++this.#strange > MAX_STRANGE;
+    if (now - this.#since >= MINUTE_MS) {
+      this.#since = now;
+      Object.assign(this.#counts, { strange: 0, links: 0 });
+    }
+    return ++this.#counts[what] > MAX_REPEATED;
   }
 }

@@ -1,5 +1,5 @@
 export { describeClient } from "./client-registration.ts";
-export { ConsentDesk, type Visit } from "./consent-desk.ts";
+export { ConsentDesk, type ConsentDeskOptions, type Visit } from "./consent-desk.ts";
 export { ConsentNotes } from "./consent-notes.ts";
 export { KeptTokens } from "./kept-tokens.ts";
 export { OAuthFault } from "./oauth-fault.ts";

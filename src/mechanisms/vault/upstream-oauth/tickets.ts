@@ -1,13 +1,16 @@
 /** What travels through browsers while somebody says yes: sealed, short-lived, and good for one holder and one server. */
 import { randomBytes } from "node:crypto";
-import type { CredentialHolder, Keys } from "../../../contract/index.ts";
+import { type CredentialHolder, type Identity, identityOf, type Keys } from "../../../contract/index.ts";
 import type { OAuthClient } from "./client-auth.ts";
 
 const TICKET_MS = 10 * 60_000;
 const MAX_USED = 10_000;
 
-/** Whom a token will be for; that and no more of an identity is needed to keep it. */
-export type TicketHolder = {
+/**
+ * Whom a token will be for; that and no more of an identity is needed to keep it, and to find out whether they are still let in. Of
+ * a token of the gateway's the hash is enough: its row says the rest.
+ */
+export type TicketHolder = Pick<Identity, "proof" | "tokenHash" | "twinHash"> & {
   readonly id: string;
   readonly tenant: string;
   readonly client: string;
@@ -83,16 +86,23 @@ export class Tickets {
     this.#used.set(nonce, expiresAt);
   }
 
-  /** What opens was sealed here, and is what it was. */
-  #read<Type extends { readonly expiresAt: number }>(text: string | undefined): Type | undefined {
+  /** What opens was sealed here, and is what it was. By an older version: it lacks what its holder is judged by. */
+  #read<Type extends Ticket | Passage>(text: string | undefined): Type | undefined {
     const read = text === undefined ? undefined : (JSON.parse(text) as Type);
-    return read && read.expiresAt > this.#now() ? read : undefined;
+    const isKnown = (read?.holder as Partial<TicketHolder> | undefined)?.proof !== undefined;
+    return read && isKnown && read.expiresAt > this.#now() ? read : undefined;
   }
 }
 
+export function ticketHolder({ principal, session }: CredentialHolder): TicketHolder {
+  const { tenant, client, user, namedBy, proof, tokenHash, twinHash } = identityOf(principal);
+  const hashes = { ...(tokenHash !== undefined && { tokenHash }), ...(twinHash !== undefined && { twinHash }) };
+  return { id: principal.id, tenant, client, user, ...(namedBy && { namedBy }), proof, ...hashes, session };
+}
+
 /** As a holder that tokens can be kept for. */
-export function holderOf({ id, tenant, client, user, namedBy, session }: TicketHolder): CredentialHolder {
-  const named = { tenant, client, user, ...(namedBy && { namedBy }) };
-  const identity = { ...named, groups: [], scopes: [], role: undefined, proof: "token" } as const;
+export function holderOf({ id, session, ...named }: TicketHolder): CredentialHolder {
+  const { namedBy, ...known } = named;
+  const identity = { ...known, ...(namedBy && { namedBy }), groups: [], scopes: [], role: undefined };
   return { principal: { id, identity }, session };
 }
