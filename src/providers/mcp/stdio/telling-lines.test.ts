@@ -48,6 +48,25 @@ npm error A complete log of this run can be found in: /home/ann/.npm/_logs/2026-
     ]);
   });
 
+  test("finds the error in what npm writes about a package that there is not", () => {
+    const text = `npm error code E404
+npm error 404 Not Found - GET https://registry.npmjs.org/@modelcontextprotocol%2fserver-filesytem - Not found
+npm error 404
+npm error 404  '@modelcontextprotocol/server-filesytem@*' is not in this registry.
+npm error 404
+npm error 404 Note that you can also install from a
+npm error 404 tarball, folder, http url, or git url.
+npm error A complete log of this run can be found in: /home/ann/.npm/_logs/2026-01-01T00_00_00_000Z-debug-0.log`;
+    const told = [
+      "npm error code E404",
+      "npm error 404 Not Found - GET https://registry.npmjs.org/@modelcontextprotocol%2fserver-filesytem - Not found",
+      "npm error 404  '@modelcontextprotocol/server-filesytem@*' is not in this registry.",
+    ];
+    expect(tellingOf(text)).toEqual(told);
+    const older = (line: string) => line.replace("npm error", "npm ERR!");
+    expect(tellingOf(text.split("\n").map(older).join("\n"))).toEqual(told.map(older));
+  });
+
   test("finds the error in what uv writes, below what it led to", () => {
     const text = `  × Failed to fetch: \`https://pypi.org/simple/mcp-server-fetch/\`
   ├─▶ Request failed after 3 retries

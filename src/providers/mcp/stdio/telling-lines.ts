@@ -10,7 +10,8 @@ const EMPTY_WORDS: readonly RegExp[] = [
   /^Node\.js v\d/,
   /^npm (?:notice|warn exec|http fetch \S+ [23]\d\d\b)/i,
   /^npm (?:error|ERR!) (?:A complete log of this run|\s*\/\S+-debug-\d+\.log$)/i,
-  /^npm (?:error|ERR!)\s*$/i,
+  /^npm (?:error|ERR!)(?: \d{3})?\s*$/i,
+  /^npm (?:error|ERR!) 404 (?:Note that you can also|tarball, folder)/i, // advice below what was not found
 ];
 
 const PYTHON_FRAME = /^\s*File ".*", line \d/;
