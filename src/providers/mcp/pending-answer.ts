@@ -5,6 +5,13 @@ import type { LargeAnswer } from "./large-answer.ts";
 import { type RequestSink, type RequestStream, type UpstreamFailure, UpstreamFault } from "./transport.ts";
 import type { UpstreamSession } from "./upstream-session.ts";
 
+/** The time for an answer is over, and the server may still be there. */
+export class LateAnswer extends UpstreamFault {
+  constructor(timeoutMs: number) {
+    super({ kind: "lost", message: `The server did not answer within ${timeoutMs / 1000} s.` });
+  }
+}
+
 /** A request of our own that waits for its answer, for a limited time. */
 export class PendingAnswer implements RequestSink {
   id = "";
@@ -35,9 +42,7 @@ export class PendingAnswer implements RequestSink {
         this.#settle();
         takeLarge(answer);
       };
-    this.#timer = timers.after(timeoutMs, () =>
-      this.onFailure({ kind: "lost", message: `The server did not answer within ${timeoutMs / 1000} s.` }),
-    );
+    this.#timer = timers.after(timeoutMs, () => this.#fail(new LateAnswer(timeoutMs)));
   }
 
   onMessage(message: Message): void {
@@ -50,9 +55,13 @@ export class PendingAnswer implements RequestSink {
   }
 
   onFailure(failure: UpstreamFailure): void {
+    this.#fail(new UpstreamFault(failure));
+  }
+
+  #fail(fault: UpstreamFault): void {
     this.#settle();
     this.stream?.abort();
-    this.#reject(new UpstreamFault(failure));
+    this.#reject(fault);
   }
 
   #settle(): void {

@@ -1,5 +1,9 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
-import { FakeHost, FakeOut, fakeCall, fakeSession, toolCall } from "../../../tests/kit/fake-host.ts";
+import { FakeHost, FakeMeter, FakeOut, fakeCall, fakeSession, toolCall } from "../../../tests/kit/fake-host.ts";
+import { ManualTime } from "../../../tests/kit/manual-time.ts";
 import { type Exchange, HttpFixture, startHttpFixture } from "./fixtures/http-server.ts";
 import { createProvider, openProvider } from "./fixtures/setup.ts";
 
@@ -59,6 +63,29 @@ describe("SessionSlot", () => {
     await soon(30);
     await provider.close();
     await opening;
+  });
+
+  test("says that a process is silent before it starts another, which is not asked for its era first", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "isthmus-silent-"));
+    const heard = () =>
+      [...readFileSync(join(folder, "heard"), "utf8").matchAll(/"method":"([^"]*)"/g)].map(([, method]) => method);
+    const [time, meter] = [new ManualTime(), new FakeMeter()];
+    try {
+      const silent = { command: "sh", args: ["-c", "cat >> heard"], cwd: folder };
+      const opening = openProvider(silent, { clock: time, timers: time, meter });
+      await vi.waitFor(() => expect(heard()).toEqual(["server/discover"]));
+      time.advance(5_000);
+      await vi.waitFor(() => expect(heard()).toEqual(["server/discover", "initialize"]));
+      time.advance(60_000);
+      await using setup = await opening;
+      const message = "The server did not answer within 60 s.";
+      expect(setup.host.states.at(-1)).toMatchObject({ status: "unreachable", message });
+      expect(meter.counts.get("isthmus_upstream_starts_total test")).toBe(1);
+      time.advance(5_000);
+      await vi.waitFor(() => expect(heard()).toEqual(["server/discover", "initialize", "initialize"]));
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 
   test("closes when the signal of its opening aborts", async () => {

@@ -25,6 +25,7 @@ import { failureOf, isTrouble, OPEN_STATUS } from "./mcp-errors.ts";
 import type { Eras } from "./modern/eras.ts";
 import { Offering, type OfferingOptions } from "./offering.ts";
 import { Pace } from "./pace.ts";
+import { LateAnswer } from "./pending-answer.ts";
 import { RepeatedWarning } from "./repeated-warning.ts";
 import { Requesters } from "./requesters.ts";
 import { Backoff } from "./restart.ts";
@@ -124,6 +125,8 @@ export class SessionSlot implements SessionContext {
   #pause: { readonly timer: Timer; readonly end: () => void } | undefined;
   #lastFailure: UpstreamFailure | undefined;
   #isLooking = false;
+  /** False: the last session was asked for its era and was silent ever after, so the next one is not asked. */
+  #asksEra = true;
 
   constructor(options: SlotOptions) {
     this.#options = options;
@@ -236,17 +239,20 @@ export class SessionSlot implements SessionContext {
     }
   }
 
-  async #openSession(mayAskEra = true): Promise<UpstreamSession> {
+  async #openSession(mayAskEra = this.#asksEra): Promise<UpstreamSession> {
     const resumed = await this.#memo?.resume((former) => this.#newSession(former));
     if (resumed) return resumed;
     this.meter.count("isthmus_upstream_starts_total", this.provider);
     const session = this.#newSession();
+    this.#asksEra = true;
     try {
       await session.open(mayAskEra);
       await this.#memo?.keep(session);
     } catch (error) {
       // Some servers end when the first message is one they do not know.
-      const endedWhenAsked = session.diesAsked && failureOf(error).kind === "lost";
+      const isLate = error instanceof LateAnswer;
+      this.#asksEra = !(session.diesAsked && isLate);
+      const endedWhenAsked = session.diesAsked && !isLate && failureOf(error).kind === "lost";
       if (this.isClosed || !(endedWhenAsked || this.#options.isOtherWorthTrying(failureOf(error)))) throw error;
       // When that fails, too, the first reason is the one to tell.
       return await this.#openSession(!endedWhenAsked).catch(() => Promise.reject(error));
