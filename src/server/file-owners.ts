@@ -30,6 +30,7 @@ export type Owner = { readonly uid: number; readonly gid: number };
 
 const READ = 4;
 const WRITE = 2;
+const OWN_READ = 0o400;
 const STICKY = 0o1000;
 
 /**
@@ -41,7 +42,7 @@ export function inspectFile(held: HeldFile, owner: Owner): readonly FileFinding[
   const real = unlessGone(() => realpathSync(file));
   const stats = real === undefined ? undefined : unlessGone(() => statSync(real));
   const about = real !== undefined && stats && { ...held, file: real, stats, owner };
-  const own = about ? [...ownerFinding(about), ...modeFinding(about)] : [];
+  const own = about ? [...ownerFinding(about), ...closedFinding(about), ...modeFinding(about)] : [];
   const ways = new Set([file, real ?? file]);
   const found = [...own, ...uniqueFindings([...ways].flatMap((way) => wayFindings(way, held, owner)))];
   // Nobody could mend it there: it is told, and taken.
@@ -71,9 +72,22 @@ function unlessGone<T>(look: () => T): T | undefined {
 type About = HeldFile & { readonly stats: Stats; readonly owner: Owner };
 
 function ownerFinding({ file, holds, stats, owner }: About): readonly FileFinding[] {
-  if (stats.uid === owner.uid || stats.uid === 0) return [];
-  const found = `belongs to another user (uid ${stats.uid})`;
+  const isClosed = holds !== "trust" && isRootsAlone(stats);
+  if (stats.uid === owner.uid || (stats.uid === 0 && !isClosed)) return [];
+  const found = stats.uid === 0 ? "can be read by root alone" : `belongs to another user (uid ${stats.uid})`;
   return [{ file, isRefused: holds === "key", found, fix: `chown ${owner.uid} ${quoted(file)}` }];
+}
+
+/** An access list would show as rights of the group. */
+function isRootsAlone({ mode }: Stats): boolean {
+  return (mode & 0o077) === 0;
+}
+
+/** A key that its own user cannot read; root reads everything. */
+function closedFinding({ file, holds, stats, owner }: About): readonly FileFinding[] {
+  if (holds !== "key" || owner.uid === 0 || stats.uid !== owner.uid || (stats.mode & OWN_READ) !== 0) return [];
+  const found = `cannot be read by its own user (mode ${modeText(stats)})`;
+  return [{ file, isRefused: true, found, fix: `chmod ${modeFor(holds)} ${quoted(file)}` }];
 }
 
 function modeFinding(about: About): readonly FileFinding[] {

@@ -78,16 +78,37 @@ describe("a file", () => {
     );
   });
 
-  test("of another user is refused where it is a key, and named where it is not; root's is fine", () => {
+  test("of another user is refused where it is a key, and named where it is not", () => {
     const file = put("held", 0o600);
     const another = { uid: me.uid + 1, gid: me.gid + 1 };
-    if (me.uid === 0) {
-      expect(inspectFile({ file, holds: "key" }, another)).toEqual([]);
-      chownSync(file, another.uid + 1, another.gid + 1);
-    }
+    if (me.uid === 0) chownSync(file, another.uid + 1, another.gid + 1);
     const fix = `chown ${another.uid} ${file}`;
     expect(inspectFile({ file, holds: "key" }, another)).toMatchObject([{ isRefused: true, fix }]);
     expect(inspectFile({ file, holds: "data" }, another)).toMatchObject([{ isRefused: false, fix }]);
+  });
+
+  // Only root has files of root.
+  test.runIf(me.uid === 0)(
+    "of root is fine as long as a group may read it, and cannot be used where nobody may",
+    () => {
+      const file = put("held", 0o640);
+      const user = { uid: 1234, gid: 1234 };
+      const named = [{ isRefused: false, found: expect.stringMatching(/^can be read by its group/) }];
+      expect(inspectFile({ file, holds: "key" }, user)).toMatchObject(named);
+      chmodSync(file, 0o600);
+      const closed = { found: "can be read by root alone", fix: `chown 1234 ${file}` };
+      expect(inspectFile({ file, holds: "key" }, user)).toMatchObject([{ isRefused: true, ...closed }]);
+      expect(inspectFile({ file, holds: "data" }, user)).toMatchObject([{ isRefused: false, ...closed }]);
+    },
+  );
+
+  test("with a key that its own user cannot read is refused", () => {
+    const file = put("held", 0o200);
+    const user = me.uid === 0 ? { uid: 1234, gid: 1234 } : me;
+    if (me.uid === 0) chownSync(file, user.uid, user.gid);
+    const closed = { found: "cannot be read by its own user (mode 0200)", fix: `chmod 600 ${file}` };
+    expect(inspectFile({ file, holds: "key" }, user)).toMatchObject([{ isRefused: true, ...closed }]);
+    expect(inspectFile({ file, holds: "data" }, user)).toEqual([]);
   });
 
   test("is open to the group of a user who shares it, where that is the file's", () => {
@@ -188,6 +209,29 @@ describe("the files of a gateway", () => {
     const { config, source: given } = source(`[database]\nurl = "sqlite:${database}"\n${server()}`);
     const { state: _none, ...gateway } = config.gateway;
     expect(inspectFiles({ ...config, gateway }, given, shared)).toMatchObject([{ file: database, isRefused: false }]);
+  });
+
+  test("are looked at as those of the user who has the state folder, where root asks, and that is said once", () => {
+    const state = join(folder, ".isthmus");
+    mkdirSync(state);
+    chmodSync(state, 0o700);
+    const files = [state, put(".isthmus/audit-key.pem", 0o600), put(".isthmus/isthmus.db", 0o644)];
+    const keeper = me.uid === 0 ? 1234 : me.uid;
+    if (me.uid === 0) for (const file of files) chownSync(file, keeper, keeper);
+    const { config, source: given } = source(server());
+    const found = inspectFiles(config, given, { uid: 0, gid: 0 });
+    expect(found).toEqual([
+      {
+        file: state,
+        isRefused: false,
+        found: `belongs to uid ${keeper}: all files are looked at as that user's`,
+        fix: "doctor as the user that runs the gateway",
+      },
+      expect.objectContaining({ file: join(state, "isthmus.db"), fix: expect.stringMatching(/^chmod 600 /) }),
+    ]);
+    // A gateway of root itself takes no key of others.
+    const check = () => new FileWarden(new KeptLog(), { uid: 0, gid: 0 }).check(config, given);
+    expect(check).toThrow("audit-key.pem belongs to another user");
   });
 
   test("may be read by all where the config has no secret in it", () => {

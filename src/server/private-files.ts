@@ -13,10 +13,25 @@ export type ConfigFiles = {
   readonly named: readonly NamedFile[];
 };
 
-/** Each file once. Nothing on Windows, which has other rights. */
-export function inspectFiles(config: Config, files: ConfigFiles, owner = ownUser()): readonly FileFinding[] {
-  if (!owner) return [];
-  return uniqueFindings(heldFiles(config, files).flatMap((held) => inspectFile(held, owner)));
+/**
+ * Each file once, for the gateway of this config, whoever asks. Root may ask for another user's: then they are looked at as files of
+ * the user who has the state folder, and the first finding says so. Nothing on Windows, which has other rights.
+ */
+export function inspectFiles(config: Config, files: ConfigFiles, asker = ownUser()): readonly FileFinding[] {
+  const { state } = config.gateway;
+  const keeper = asker?.uid === 0 && state !== undefined ? ownerOf(state) : undefined;
+  if (state === undefined || !keeper || keeper.uid === 0) return inspectAs(asker, config, files);
+  const found = `belongs to uid ${keeper.uid}: all files are looked at as that user's`;
+  const note = { file: state, isRefused: false, found, fix: "doctor as the user that runs the gateway" };
+  return [note, ...inspectAs(keeper, config, files)];
+}
+
+function inspectAs(owner: Owner | undefined, config: Config, files: ConfigFiles): readonly FileFinding[] {
+  return owner ? uniqueFindings(heldFiles(config, files).flatMap((held) => inspectFile(held, owner))) : [];
+}
+
+function ownerOf(path: string): Owner | undefined {
+  return statSync(path, { throwIfNoEntry: false });
 }
 
 /** Says what is open to others, each once for this instance. */
@@ -34,7 +49,7 @@ export class FileWarden {
 
   /** Throws ConfigError where it is a key, or the config, or it came from somebody who had no part in it. */
   check(config: Config, files: ConfigFiles): void {
-    const found = inspectFiles(config, files, this.#owner);
+    const found = inspectAs(this.#owner, config, files);
     const refused = found.filter(({ isRefused }) => isRefused).map(findingText);
     const problems = [...refused, ...this.#newOwners(files)];
     if (problems.length > 0) throw new ConfigError(problems);
