@@ -28,7 +28,7 @@ function describeVerbs(command: Command, path: string): string[] {
     .flatMap((verb) => {
       const name = `${path} ${verb.name()}`;
       const rows = [
-        ...help.visibleArguments(verb).map((argument) => [argument.name(), argument.description]),
+        ...help.visibleArguments(verb).map((argument) => [argument.name(), help.argumentDescription(argument)]),
         ...help.visibleOptions(verb).map((option) => [option.flags, help.optionDescription(option)]),
       ].map(([term = "", meaning = ""]) => [`\`${term}\``, meaning]);
       const others = verb.aliases().map((alias) => `\`${alias}\``);
