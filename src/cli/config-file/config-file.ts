@@ -69,13 +69,13 @@ export function textWith(file: ConfigFile, servers: readonly NewServer[]): strin
   return appendServers(file.text, servers);
 }
 
-/** Throws Ending with every problem of a text that would take the place of the file's. */
+/** Throws Ending with every problem of a text that would take the place of the file's. A secret that is not set in this shell is none. */
 export function check(file: ConfigFile, text: string): void {
   const { table, text: plain } = parse(file.path, Buffer.from(text));
   const lineOf = findTomlLines(plain);
   const originOf = (path: KeyPath) => ({ file: file.path, folder: file.folder, rank: 0, line: lineOf(path) });
   try {
-    loadConfig({ table, files: [file.path], originOf }, { env: pretendSet(file.env) });
+    loadConfig({ table, files: [file.path], originOf }, { env: file.env, allowsUnset: true });
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     throw new Ending("config", [...error.problems, "nothing was written"]);
@@ -115,11 +115,4 @@ function parse(path: string, bytes: Buffer): ReturnType<typeof parseToml> {
     if (!(error instanceof TomlFault)) throw error;
     throw new Ending("config", [`${path}${error.place}: ${error.message}`]);
   }
-}
-
-const LONG_ENOUGH = "x".repeat(64);
-
-/** A shell in which a secret is not set is no reason to refuse a server. */
-function pretendSet(env: Environment): Environment {
-  return new Proxy(env, { get: (target, name) => target[String(name)] ?? LONG_ENOUGH });
 }

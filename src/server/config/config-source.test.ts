@@ -59,4 +59,22 @@ describe("ConfigSource", () => {
     const flagged = new ConfigSource({ config: file, listen: "127.0.0.1:2" }, "program");
     expect(flagged.read().gateway.listen.port).toBe(2);
   });
+
+  test.each([
+    ["--listen", { listen: "nowhere" }],
+    ["ISTHMUS_LISTEN", {}],
+  ])("blames %s for an address that is none, and not the file", (name, flags) => {
+    vi.stubEnv("ISTHMUS_LISTEN", "nowhere");
+    writeFileSync(file, '[gateway]\nlisten = "127.0.0.1:1"\n');
+    const source = new ConfigSource({ config: file, ...flags }, "program");
+    const said = new RegExp(`^${name}: gateway\\.listen: expected HOST:PORT[^\\n]*found "nowhere"$`);
+    expect(() => source.read()).toThrow(said);
+    expect(() => source.place()).toThrow(said);
+  });
+
+  test("blames an option for a database that is none", () => {
+    writeFileSync(file, "");
+    const source = new ConfigSource({ config: file, database: "mysql:x" }, "program");
+    expect(() => source.read()).toThrow(/^--database: database\.url: expected a URL that begins/);
+  });
 });

@@ -3,7 +3,7 @@ import type { LogLevel } from "../log-level.ts";
 import type { Config } from "./config.ts";
 import { ConfigError } from "./config-error.ts";
 import { type Environment, type FoundConfig, findConfig } from "./find-config.ts";
-import { type GatewayPlace, placeIn, placeLeftIn } from "./gateway-place.ts";
+import { type GatewayPlace, type GivenListen, placeIn, placeLeftIn } from "./gateway-place.ts";
 import { loadConfig } from "./load-config.ts";
 import { parsePieces } from "./parse-pieces.ts";
 import { type PinPlace, pinPlaceIn } from "./pin-place.ts";
@@ -66,16 +66,18 @@ export class ConfigSource {
     if (running) this.#findAgain();
     const named = new Map<string, NamedFile>();
     this.#named = named;
-    const { listen = this.env.ISTHMUS_LISTEN, logLevel, database, shared } = this.#flags;
+    const { logLevel, database, shared } = this.#flags;
+    const given = this.#givenListen();
     const raw = this.files.length > 0 ? readConfig(this.files) : this.#demo();
     return loadConfig(withAdded(raw, added), {
       env: this.env,
       flags: {
-        ...(listen && { listen }),
+        ...(given && { listen: given.listen }),
         ...(logLevel && { logLevel }),
         ...(database && { database }),
         ...(shared && { shared }),
       },
+      listenName: given?.by,
       running,
       onFile: (file, path) => named.set(file, { file, holds: holdingOf(path.join(".")) }),
     });
@@ -86,7 +88,7 @@ export class ConfigSource {
    * who only ask it something. Throws ConfigError where there is no such file, or the address that a flag or the environment names is none.
    */
   place(): GatewayPlace {
-    const given = this.#flags.listen ?? (this.env.ISTHMUS_LISTEN || undefined);
+    const given = this.#givenListen();
     if (this.files.length === 0) return placeIn(this.#demo(), given);
     const { files } = this;
     try {
@@ -100,6 +102,13 @@ export class ConfigSource {
   /** Where its pins are. Throws ConfigError where that cannot be made out; what else is wrong does not matter. */
   pinPlace(): PinPlace {
     return pinPlaceIn(this.files.length > 0 ? readConfig(this.files) : this.#demo());
+  }
+
+  #givenListen(): GivenListen | undefined {
+    const { listen } = this.#flags;
+    if (listen) return { listen, by: "--listen" };
+    const { ISTHMUS_LISTEN } = this.env;
+    return ISTHMUS_LISTEN && listen === undefined ? { listen: ISTHMUS_LISTEN, by: "ISTHMUS_LISTEN" } : undefined;
   }
 
   #find(): FoundConfig {

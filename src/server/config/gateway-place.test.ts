@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { ConfigError } from "./config-error.ts";
-import { placeIn } from "./gateway-place.ts";
+import { placeIn, placeLeftIn } from "./gateway-place.ts";
 
 const raw = (table: Record<string, unknown>) => ({ table, originOf: () => undefined, files: [] });
 
@@ -22,7 +22,7 @@ describe("placeIn", () => {
 
   test("knows the default, and takes what it is given instead", () => {
     expect(placeIn(raw({}), undefined).gateway).toMatchObject({ listen: { port: 7411 }, naming: "dotted" });
-    expect(placeIn(raw({ gateway: { tls: {} } }), "[::1]:2").gateway).toMatchObject({
+    expect(placeIn(raw({ gateway: { tls: {} } }), { listen: "[::1]:2", by: "--listen" }).gateway).toMatchObject({
       listen: { host: "::1", port: 2 },
       tls: {},
     });
@@ -30,6 +30,13 @@ describe("placeIn", () => {
 
   test("says what is wrong with an address", () => {
     expect(() => placeIn(raw({ gateway: { listen: "nowhere" } }), undefined)).toThrow(ConfigError);
-    expect(() => placeIn(raw({}), "nowhere")).toThrow(/gateway\.listen: expected HOST:PORT.*found "nowhere"/);
+  });
+
+  test("blames the option or variable that names what is no address", () => {
+    const given = { listen: "nowhere", by: "ISTHMUS_LISTEN" };
+    for (const read of [placeIn, placeLeftIn])
+      expect(() => read(raw({}), given)).toThrow(
+        /^ISTHMUS_LISTEN: gateway\.listen: expected HOST:PORT.*found "nowhere"/,
+      );
   });
 });

@@ -5,7 +5,7 @@ import type { Config, GatewayConfig, ServerConfig } from "./config.ts";
 import { ConfigError } from "./config-error.ts";
 import { gatewaySchema } from "./gateway-config.ts";
 import { parseListen } from "./listen-address.ts";
-import { reportProblems, valueAt } from "./problem.ts";
+import { givenBy, reportProblems, valueAt } from "./problem.ts";
 import type { RawConfig } from "./read-config.ts";
 
 /** A whole config is one, too. */
@@ -18,15 +18,18 @@ export type GatewayPlace = {
   readonly problems?: readonly string[];
 };
 
-/** `given`: the address that a flag or the environment names instead. Throws ConfigError where no address can be made out. */
-export function placeIn(raw: RawConfig, given: string | undefined): GatewayPlace {
+/** An address, and the option or variable that names it. */
+export type GivenListen = { readonly listen: string; readonly by: string };
+
+/** `given`: the address that counts instead. Throws ConfigError where no address can be made out. */
+export function placeIn(raw: RawConfig, given: GivenListen | undefined): GatewayPlace {
   const path = ["gateway", "listen"];
   const defaults = gatewaySchema.parse({});
-  const written = given ?? valueAt(raw.table, path) ?? defaults.listen;
+  const written = given?.listen ?? valueAt(raw.table, path) ?? defaults.listen;
   const listen = typeof written === "string" ? parseListen(written) : undefined;
   if (!listen) {
     const text = `expected HOST:PORT such as ${defaults.listen}, found ${JSON.stringify(written)}`;
-    const originOf = given === undefined ? raw.originOf : () => undefined;
+    const originOf = given === undefined ? raw.originOf : () => givenBy(given.by);
     throw new ConfigError(reportProblems([{ path, text }], { table: raw.table, originOf }));
   }
   const naming: Config["gateway"]["naming"] =
@@ -36,7 +39,7 @@ export function placeIn(raw: RawConfig, given: string | undefined): GatewayPlace
 }
 
 /** The same with an address that is none left out. Throws ConfigError where the one that is `given` is none. */
-export function placeLeftIn(raw: RawConfig, given: string | undefined): GatewayPlace {
+export function placeLeftIn(raw: RawConfig, given: GivenListen | undefined): GatewayPlace {
   const { listen, ...gateway } = objectAt(raw.table.gateway);
   const isAddress = typeof listen === "string" && parseListen(listen) !== undefined;
   const table = { ...raw.table, gateway: { ...gateway, ...(isAddress && { listen }) } };

@@ -95,6 +95,26 @@ describe("loadConfig", () => {
     expect(load([file])).toContain("gateway.sealKey: expected { fromEnv");
   });
 
+  test("names as reasons for a refusal only what stops the whole gateway", () => {
+    const server = '[[servers]]\nid = "a"\ncommand = "x"\nenv.A = "${UNSET}"\nheaders.B = { fromFile = "none" }\n';
+    const file = put("isthmus.toml", `[gateway]\ncolour = 1\n${server}`);
+    const said = load([file]);
+    expect(said).toContain("gateway.colour: unknown key");
+    expect(said.split("\n")).toHaveLength(1);
+  });
+
+  test("takes for right what is not known where other variables may count", () => {
+    put(
+      "isthmus.toml",
+      `[database]\nurl = { fromEnv = "DBURL" }\n[shared]\nurl = "\${REDIS_URL}"\n[audit]\notlp = true\n`,
+    );
+    const raw = readConfig([join(folder, "isthmus.toml")]);
+    expect(loadConfig(raw, { env: {}, allowsUnset: true }).servers).toEqual([]);
+    expect(() => loadConfig(raw, { env: { DBURL: "mysql:x" }, allowsUnset: true })).toThrow(
+      /isthmus\.toml:2: database\.url: expected a URL that begins/,
+    );
+  });
+
   test("names the file that cannot be read", () => {
     expect(load([join(folder, "none.toml")])).toBe("<folder>/none.toml: the file cannot be read (ENOENT)");
   });

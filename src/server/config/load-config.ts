@@ -20,7 +20,7 @@ import { resolveHeaders } from "./header-schema.ts";
 import { checkLimits, edgeOf, limitEntryOf } from "./limits-config.ts";
 import { type ListenAddress, parseListen } from "./listen-address.ts";
 import { stateFolder } from "./pin-place.ts";
-import { type Problem, reportProblems, valueAt } from "./problem.ts";
+import { givenBy, type Origin, type Problem, reportProblems, valueAt } from "./problem.ts";
 import type { RawConfig } from "./read-config.ts";
 import { READ_ONCE } from "./read-once.ts";
 import { type Resolver, resolveReferences } from "./references.ts";
@@ -40,6 +40,10 @@ export type LoadOptions = {
   readonly running?: Config | undefined;
   /** Hears of every file that holds a secret. */
   readonly onFile?: Resolver["onFile"];
+  /** What gave `flags.listen`; unset: the option of that name. */
+  readonly listenName?: string | undefined;
+  /** The gateway may be started with other variables than these: one that is not set is no problem, and what it would hold is not checked. */
+  readonly allowsUnset?: boolean;
 };
 
 /** Flags that stand for a setting. */
@@ -56,6 +60,14 @@ const FLAG_PATHS: Readonly<Record<keyof SettingFlags, readonly [table: string, k
   logLevel: ["gateway", "logLevel"],
   database: ["database", "url"],
   shared: ["shared", "url"],
+};
+
+/** How a person gives them. */
+const FLAG_NAMES: Readonly<Record<keyof SettingFlags, string>> = {
+  listen: "--listen",
+  logLevel: "--log-level",
+  database: "--database",
+  shared: "--shared",
 };
 
 /** The table with what the flags say. Something else in the place of a table stays, so that the schema speaks about it. */
@@ -78,20 +90,20 @@ export function loadConfig(raw: RawConfig, options: LoadOptions): Config {
     written.servers === undefined ? written : { ...written, servers: fillServers(written.servers, options.env) };
   const problems: Problem[] = [];
   // What a flag says stands in no file.
-  const isFlag = ([first, second]: Problem["path"]) =>
-    Object.entries(FLAG_PATHS).some(
-      ([flag, [name, key]]) => Object.hasOwn(flags, flag) && first === name && second === key,
-    );
-  // What stops one server only, unless something else stops them all: then everything is said at once.
+  const flagAt = ([first, second]: Problem["path"]) => {
+    const given = Object.keys(flags) as (keyof SettingFlags)[];
+    return given.find((flag) => FLAG_PATHS[flag][0] === first && FLAG_PATHS[flag][1] === second);
+  };
+  const originOf = (path: Problem["path"]): Origin | undefined => {
+    const flag = flagAt(path);
+    if (flag === undefined) return raw.originOf(path);
+    const name = flag === "listen" ? options.listenName : undefined;
+    return givenBy(name ?? FLAG_NAMES[flag]);
+  };
+  // What stops one server only is no reason why the config is refused.
   const faults: Problem[] = [];
   const faultsOf = (index: number) => faults.filter(({ path }) => path[1] === index);
-  const report = () =>
-    new ConfigError(
-      reportProblems([...problems, ...faults], {
-        table,
-        originOf: (path) => (isFlag(path) ? undefined : raw.originOf(path)),
-      }),
-    );
+  const report = () => new ConfigError(reportProblems(problems, { table, originOf }));
 
   const parsed = configSchema.safeParse(table, { reportInput: true, ...READ_ONCE });
   if (!parsed.success) problems.push(...parsed.error.issues.flatMap((issue) => describeIssue(issue, table)));
@@ -107,6 +119,7 @@ export function loadConfig(raw: RawConfig, options: LoadOptions): Config {
     configFiles: raw.files,
     onProblem: (place, text) => found.push({ path: place, text }),
     onFile: options.onFile ?? (() => {}),
+    allowsUnset: options.allowsUnset,
   });
   const resolved = rawServers.map((server, index): Resolved => {
     const path = ["servers", index];
@@ -139,7 +152,7 @@ export function loadConfig(raw: RawConfig, options: LoadOptions): Config {
     folder: raw.originOf(["audit"])?.folder ?? process.cwd(),
     headers: auditHeaders,
     isInMemory: stores.database.kind === "memory",
-    hasCollector: endpoint !== undefined,
+    hasCollector: endpoint !== undefined || options.allowsUnset === true,
   };
   problems.push(...checkAudit(parsed.data.audit, auditPlaces));
   const shaped = shape(

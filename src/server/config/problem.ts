@@ -18,6 +18,11 @@ export type Origin = {
   readonly rank: number;
 };
 
+/** Where an option or a variable stands: in no file. */
+export function givenBy(name: string): Origin {
+  return { file: name, folder: process.cwd(), rank: -1, line: undefined };
+}
+
 /** More lines than this help nobody. */
 const MAX_PROBLEMS = 20;
 const MAX_LENGTH = 400;

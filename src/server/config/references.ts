@@ -16,11 +16,16 @@ export type Resolver = {
   readonly onProblem: (path: KeyPath, problem: string) => void;
   /** Hears of every file that is named, also of one that cannot be read, and of the key that names it. */
   readonly onFile: (file: string, path: KeyPath) => void;
+  /** A variable that is not set is no problem. */
+  readonly allowsUnset?: boolean | undefined;
 };
 
 const MAX_SECRET_BYTES = 64 * 1024;
 
-/** A table of strings and references as secrets. Leaves out what has another form: the schema speaks about that. */
+/**
+ * A table of strings and references as secrets. Leaves out what has another form: the schema speaks about that. Leaves out what
+ * cannot be resolved, too: nothing is to be checked that is not known.
+ */
 export function resolveReferences(table: unknown, path: KeyPath, resolver: Resolver): Record<string, Secret> {
   const resolved: Record<string, Secret> = {};
   if (typeof table !== "object" || table === null) return resolved;
@@ -37,16 +42,24 @@ type OneResolver = Omit<Resolver, "onFile"> & { readonly onFile: (file: string) 
 
 function resolveOne(value: unknown, onProblem: (problem: string) => void, resolver: OneResolver): Secret | undefined {
   const referred: string[] = [];
+  let isKnown = true;
   const readEnv = (name: string): string => {
     const found = resolver.env[name];
-    if (found === undefined) onProblem(describeUnset(name, resolver.env));
+    if (found === undefined) isKnown = false;
+    if (found === undefined && !resolver.allowsUnset) onProblem(describeUnset(name, resolver.env));
     referred.push(found ?? "");
     return found ?? "";
   };
-  if (typeof value === "string") return new Secret(fillIn(value, resolver.env, readEnv), referred);
+  if (typeof value === "string") {
+    const filled = fillIn(value, resolver.env, readEnv);
+    return isKnown ? new Secret(filled, referred) : undefined;
+  }
   if (typeof value !== "object" || value === null) return undefined;
   const { fromEnv, fromFile } = value as { fromEnv?: unknown; fromFile?: unknown };
-  if (typeof fromEnv === "string") return new Secret(readEnv(fromEnv));
+  if (typeof fromEnv === "string") {
+    const found = readEnv(fromEnv);
+    return isKnown ? new Secret(found) : undefined;
+  }
   const text = typeof fromFile === "string" ? readSecretFile(fromFile, onProblem, resolver) : undefined;
   return text === undefined ? undefined : new Secret(text);
 }
@@ -98,8 +111,9 @@ function readSecretFile(
     const text = readBounded(file, MAX_SECRET_BYTES)
       .toString("utf8")
       .replace(/\r?\n$/, "");
-    if (text === "") complain("is empty");
-    return text;
+    if (text !== "") return text;
+    complain("is empty");
+    return undefined;
   } catch (error) {
     if (!(error instanceof FileFault)) throw error;
     complain(error.message);

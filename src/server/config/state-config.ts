@@ -110,7 +110,7 @@ export function resolveState(table: unknown, resolverAt: (path: Problem["path"])
   return { ...(database && { database }), ...(shared && { shared }), ...(key && { key }) };
 }
 
-/** What is wrong with the tables beyond their form. Never says a URL, which may hold a password. */
+/** What is wrong with the tables beyond their form. Never says a URL, which may hold a password, and nothing of one that is not known. */
 export function checkState(table: unknown, { database, shared }: StateSecrets): Problem[] {
   const problems: Problem[] = [];
   const kind = database && schemeOf(database);
@@ -121,7 +121,8 @@ export function checkState(table: unknown, { database, shared }: StateSecrets): 
   if (shared && !["redis", "rediss"].includes(schemeOf(shared))) {
     problems.push({ path: ["shared", "url"], text: 'expected a URL that begins with "redis:" or "rediss:"' });
   }
-  if (shared && kind !== "postgres" && kind !== "postgresql") {
+  const isKnown = database !== undefined || valueAt(table, ["database", "url"]) === undefined;
+  if (shared && isKnown && kind !== "postgres" && kind !== "postgresql") {
     const text = "several processes keep their tables in one PostgreSQL; set [database] url, too";
     problems.push({ path: ["shared", "url"], text });
   }

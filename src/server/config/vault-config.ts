@@ -36,10 +36,10 @@ export function resolveVault(table: unknown, resolverAt: (path: Problem["path"])
   const path = ["vault", "keys"];
   const listed = valueAt(table, path);
   const resolver = resolverAt(path);
-  const found = Object.values(resolveReferences(Array.isArray(listed) ? { ...listed } : {}, path, resolver));
-  for (const [index, key] of found.entries()) {
+  const found = resolveReferences(Array.isArray(listed) ? { ...listed } : {}, path, resolver);
+  for (const [index, key] of Object.entries(found)) {
     if (Buffer.byteLength(key.reveal()) < KEY_BYTES)
-      resolver.onProblem([...path, index], `expected at least ${KEY_BYTES} bytes`);
+      resolver.onProblem([...path, Number(index)], `expected at least ${KEY_BYTES} bytes`);
   }
-  return found;
+  return Object.values(found);
 }
