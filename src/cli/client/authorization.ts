@@ -1,7 +1,14 @@
 import { ownToken } from "../../server/config/index.ts";
+import { Ending } from "../ending.ts";
 
-/** The header that says who we are, where we were told. */
+/** The header that says who we are, where we were told. Throws Ending where what we were told cannot be a token. */
 export function authorizationHeader(): { Authorization?: string } {
   const token = ownToken();
-  return token === undefined ? {} : { Authorization: `Bearer ${token}` };
+  if (token === undefined) return {};
+  if (/[^\x21-\x7e]/.test(token)) {
+    throw new Ending("refused", [
+      "ISTHMUS_TOKEN holds a character that no token has (a quote or a line break from where it was copied?)",
+    ]);
+  }
+  return { Authorization: `Bearer ${token}` };
 }
