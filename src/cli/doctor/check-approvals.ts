@@ -1,5 +1,5 @@
 /** Whether somebody can say yes to the calls that wait. */
-
+import { existsSync } from "node:fs";
 import { approverAdvice, type Evidence, evidenceText } from "../../contract/index.ts";
 import type { Config } from "../../server/config/index.ts";
 import { hasApprovers } from "../../server/config/index.ts";
@@ -10,8 +10,9 @@ import { type Finding, ok, warning } from "./finding.ts";
 export function checkApprovals(config: Config): Finding {
   const wanted = wantedBy(config);
   if (wanted.length === 0) return ok("approvals", "no call waits for a yes");
-  const mute = wanted.find((evidence) => !hasApprovers(config, evidence, true));
-  if (mute === undefined) return ok("approvals", `a call that waits needs ${words(wanted, config)}`);
+  const present = withPresentKeys(config);
+  const mute = wanted.find((evidence) => !hasApprovers(present, evidence, true));
+  if (mute === undefined) return ok("approvals", `a call that waits needs ${words(wanted, present)}`);
   return warning("approvals", `calls wait for a yes (${mute}) that nobody can give`, approverAdvice(mute, PROGRAM));
 }
 
@@ -23,6 +24,12 @@ export function needsOthers(config: Config): boolean {
 function wantedBy({ gate, access }: Config): Evidence[] {
   const rules = access.rules.flatMap(({ effect, evidence }) => (effect === "confirm" ? [evidence] : []));
   return gate.mode === "open" ? rules : [gate.evidence, ...rules];
+}
+
+/** A file that a gateway trusts may be made later: until then nobody signs with its key. */
+function withPresentKeys(config: Config): Config {
+  const anchors = config.gate.anchors.filter(({ file }) => file === undefined || existsSync(file));
+  return { ...config, gate: { ...config.gate, anchors } };
 }
 
 function words(wanted: readonly Evidence[], { gate }: Config): string {
