@@ -220,6 +220,8 @@ export interface Run {
   readonly id: string;
   readonly call: Call;
   readonly isEnded: boolean;
+  /** Called once, when it has ended and nobody reads it any more: whoever holds it for its reader lets it go. */
+  onFinished?: (() => void) | undefined;
   /** Gives the events after `cursor` (-1: all) and then those that come. The former reader is detached. */
   attach(reader: Reader, cursor: number): Attachment;
   reply(reply: CallReply): void;

@@ -77,6 +77,7 @@ export class LiveRun implements Run, Out {
   /** How long the call may take from its dispatch on, where somebody said so before that. */
   extensionMs: number | undefined;
   isEnded = false;
+  onFinished: (() => void) | undefined;
   /** What it came in, while it holds that. */
   heldMessage: HeldMessage | undefined;
   /** Of an input that is too small for that. */
@@ -264,6 +265,9 @@ export class LiveRun implements Run, Out {
     if (this.#reader && !hasAll) return;
     this.#isFinished = true;
     this.#owner.finished(this, this.#mayReturn || (!hasAll && this.call.life === "detached"));
+    const tell = this.onFinished;
+    this.onFinished = undefined;
+    tell?.();
   }
 
   extend(ms: number): void {
