@@ -120,6 +120,7 @@ export class CallReader implements Reader, RunningCall, OutletOwner {
   #refuse(run: Run, text: string): true {
     this.#isOver = true;
     this.#isRefused = true;
+    this.#leaveSessionAfter(run);
     this.#attachment?.detach();
     this.outlet.answer(text);
     if (run.call.task) this.#giveUp(run);
@@ -156,6 +157,8 @@ export class CallReader implements Reader, RunningCall, OutletOwner {
   }
 
   #ask(run: Run, asks: readonly Ask[]): boolean {
+    // Nobody waits for an answer any more: a client that came back for the end is not asked again.
+    if (run.isEnded) return true;
     let hasRoom = true;
     const texts: string[] = [];
     for (const ask of asks) {
@@ -199,6 +202,14 @@ export class CallReader implements Reader, RunningCall, OutletOwner {
     if (this.run && this.session.asks !== undefined) this.session.dropAsksOf(this.run);
   }
 
+  /**
+   * The session knows the call while it runs, though nobody reads it here. How it ends is kept with its run, within bounds, and
+   * not by the session.
+   */
+  #leaveSessionAfter(run: Run): void {
+    run.onFinished = () => this.#leaveSession();
+  }
+
   /** The client's own cancel: nothing is answered. */
   cancel(reason: string | undefined, words?: Payload): void {
     this.#isCancelled = true;
@@ -238,6 +249,7 @@ export class CallReader implements Reader, RunningCall, OutletOwner {
   left(): void {
     if (this.#isOver || !this.run) return;
     this.#isOver = true;
+    this.#leaveSessionAfter(this.run);
     this.#attachment ??= this.run.attach(this, this.#cursor);
     this.#attachment.detach();
   }
@@ -245,6 +257,7 @@ export class CallReader implements Reader, RunningCall, OutletOwner {
   /** Another reader took the run over: the client came back before we saw it leave. */
   replaced(): void {
     this.#isOver = true;
+    this.session.dropRunning(this.requestId, this);
     this.outlet.drop();
   }
 }
