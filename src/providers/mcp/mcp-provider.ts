@@ -29,13 +29,14 @@ import {
 import { notificationText } from "../../wire/jsonrpc/index.ts";
 import { revision20260728 } from "../../wire/mcp/2026-07-28/index.ts";
 import { ROOTS_CHANGED } from "../../wire/mcp/index.ts";
-import { ClientSlots } from "./client-slots.ts";
+import { ClientSlots, type OfClient } from "./client-slots.ts";
 import { isConsentRequired } from "./consent-question.ts";
 import { createTransports, type Transports } from "./create-transports.ts";
 import { Declarations } from "./declarations.ts";
 import { apart, authorizationOf, isApart, onUnavailable, startAllowed } from "./guarded-server.ts";
 import type { SocketOpener } from "./http/index.ts";
 import { Leases } from "./leases.ts";
+import { ListMemory } from "./list-memory.ts";
 import type { McpConfig } from "./mcp-config.ts";
 import { checkEra } from "./modern/era-check.ts";
 import { Eras } from "./modern/eras.ts";
@@ -117,8 +118,7 @@ class McpProvider implements Provider {
   readonly #taskSlots = new Map<string, SessionSlot>();
   readonly #clients: ClientSlots;
   readonly #leases: Leases;
-  readonly #lists: SlotOptions["lists"];
-  readonly #ownLists: OwnLists | undefined;
+  readonly #lists: Omit<SlotOptions["lists"], "memory">;
   #host: Host | undefined;
   #shared: SessionSlot | undefined;
   #sweeper: Timer | undefined;
@@ -138,11 +138,13 @@ class McpProvider implements Provider {
     );
     const bounds = { entries: config.maxEntries, bytes: config.maxList };
     this.#lists = { slices: deps.slices, bounds, listTtlMs: config.listTtl };
-    this.#ownLists = deps.ownLists && new OwnLists(deps.ownLists, config.id);
+    const ownLists = deps.ownLists && new OwnLists(deps.ownLists, config.id);
     this.#clients = new ClientSlots({
-      create: (client, spareOf) => this.#createSlot(client, spareOf),
+      create: (client, own) => this.#createSlot(client, own),
+      createLists: () => new ListMemory(ownLists),
       clock: deps.clock,
       max: config.maxSessions,
+      onGone: ({ id }) => void this.#host?.offer(`session:${id}`, []),
     });
     this.#leases = new Leases({ timers: deps.timers, addSpare: (first) => this.#clients.addSpare(first) });
   }
@@ -151,7 +153,7 @@ class McpProvider implements Provider {
     this.#host = host;
     signal.addEventListener("abort", () => void this.close(), { once: true });
     host.state({ status: "starting" });
-    const shared = this.#createSlot(undefined);
+    const shared = this.#createSlot();
     this.#shared = shared;
     this.#unsubscribe = this.#deps.credentials?.onGranted((isFor) => this.#onGranted(isFor));
     this.#scheduleSweep();
@@ -175,7 +177,7 @@ class McpProvider implements Provider {
     return this.#config.transport === "stdio" && this.#config.sessions === "per-client";
   }
 
-  #createSlot(client: SessionRef | undefined, spareOf?: SessionSlot): SessionSlot {
+  #createSlot(client?: SessionRef, { lists = new ListMemory(), spareOf }: Partial<OfClient> = {}): SessionSlot {
     const host = this.#host;
     if (!host) throw new GatewayError("NOT_READY");
     const { clock, timers, meter, version = "0" } = this.#deps;
@@ -197,7 +199,7 @@ class McpProvider implements Provider {
       log: this.#log,
       makesTasks: this.#config.task === "auto",
       isKept: client === undefined && this.#config.restart === "on-failure",
-      lists: client ? { ...this.#lists, own: this.#ownLists } : this.#lists,
+      lists: { ...this.#lists, memory: lists },
       patienceMs: client ? CLIENT_PATIENCE_MS : SHARED_PATIENCE_MS,
       authorization,
       isGuarded: this.#deps.credentials !== undefined,
@@ -347,7 +349,7 @@ class McpProvider implements Provider {
     if (!shared) return;
     if (reason === "ended") this.#endFormer(session, shared);
     if (reason === "ended") this.#deps.credentials?.release(session.id);
-    if (this.#clients.release(session.id, reason)) void this.#host?.offer(`session:${session.id}`, []);
+    this.#clients.release(session, reason);
     shared.levels.drop(session.id);
     const dropped = shared.subscriptions.dropSession(session.id);
     if (!shared.ready) return;

@@ -14,11 +14,10 @@ import {
   type Timers,
 } from "../../contract/index.ts";
 import { ListAges, tellsChanges } from "./list-age.ts";
-import { ListMemory } from "./list-memory.ts";
+import type { ListMemory } from "./list-memory.ts";
 import type { Room } from "./list-page.ts";
 import { collectOffers } from "./listing.ts";
 import { failureOf } from "./mcp-errors.ts";
-import type { OwnLists } from "./own-lists.ts";
 import { Relister } from "./relister.ts";
 import type { TaskTools } from "./tasks/task-tools.ts";
 import type { UpstreamFailure } from "./transport.ts";
@@ -33,8 +32,8 @@ export type OfferingOptions = {
   readonly slices: Slices;
   /** How much of one list is read. */
   readonly bounds: Room;
-  /** What the server lists for single clients; unset where this is for everybody. */
-  readonly own?: OwnLists | undefined;
+  /** What was listed here before. It is kept elsewhere, and may outlive this. */
+  readonly memory: ListMemory;
   /** How old a list may be of whose changes nobody tells us. */
   readonly listTtlMs: number;
   readonly taskTools: TaskTools;
@@ -58,7 +57,6 @@ export class Offering {
   readonly #options: OfferingOptions;
   readonly #relister: Relister;
   readonly #ages: ListAges;
-  readonly #memory: ListMemory;
   /** What was read last in this session: what is the same is not offered again. */
   readonly #offered = new Map<ListedKind, Offer>();
   #listed: Promise<void> = Promise.resolve();
@@ -66,7 +64,6 @@ export class Offering {
 
   constructor(options: OfferingOptions) {
     this.#options = options;
-    this.#memory = new ListMemory(options.own);
     this.#ages = new ListAges(options.listTtlMs);
     const { clock, timers } = options;
     this.#relister = new Relister({ clock, timers, list: (kinds, effort) => this.#list(kinds, effort) });
@@ -97,11 +94,6 @@ export class Offering {
     if (failed.size > 0 || !tellsChanges(session, kind)) void this.#relister.want([kind, ...failed]);
   }
 
-  /** Nothing of it is listed again. Safe to call twice. */
-  close(): void {
-    this.#memory.close();
-  }
-
   /** Says a state once, however often the server is listed in it. */
   tell(state: ProviderState): void {
     const { status, message, about } = state;
@@ -112,14 +104,14 @@ export class Offering {
   }
 
   async #list(kinds: readonly ListedKind[], effort: Effort): Promise<void> {
-    const { log, clock, slices, bounds } = this.#options;
+    const { log, clock, slices, bounds, memory } = this.#options;
     const session = this.#options.current();
     if (!session?.agreement) return;
     const { capabilities, instructions } = session.agreement;
     this.#ages.reading(kinds, clock.now());
     try {
       const request = session.requestPage.bind(session);
-      const listing = { capabilities, log, memory: this.#memory, bounds, slices, effort, request };
+      const listing = { capabilities, log, memory, bounds, slices, effort, request };
       const { offers: listed, refused } = await collectOffers(listing, kinds);
       if (this.#options.current() !== session) return;
       this.#ages.read(listed, clock.now());
@@ -134,7 +126,7 @@ export class Offering {
   }
 
   #leftOut(): Pick<ProviderState, "message"> {
-    const { cuts } = this.#memory;
+    const { cuts } = this.#options.memory;
     if (cuts.length === 0) return {};
     return { message: cuts.map(({ method, reason }) => `${method} is cut short: ${reason}`).join("; ") };
   }

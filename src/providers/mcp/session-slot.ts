@@ -60,7 +60,7 @@ export type SlotOptions = {
   /** Opened again by itself after it was lost. */
   readonly isKept: boolean;
   /** How its lists are read. */
-  readonly lists: Pick<OfferingOptions, "slices" | "bounds" | "listTtlMs" | "own">;
+  readonly lists: Pick<OfferingOptions, "slices" | "bounds" | "listTtlMs" | "memory">;
   /** How long a call waits for a session, at most. */
   readonly patienceMs: number;
   /** As whom the server is called, where it wants to know. */
@@ -434,7 +434,6 @@ export class SessionSlot implements SessionContext {
   /** Safe to call twice. Resolves when the server has let go. `isKept`: another process goes on with its session, if it can. */
   async close(isKept = false): Promise<void> {
     this.isClosed = true;
-    this.#offering.close();
     this.#pause?.timer.cancel();
     this.#pause?.end();
     for (const warning of Object.values(this.warnings)) warning.end();
