@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { person } from "../../tests/kit/approval-rig.ts";
 import { HeldRig, settle } from "../../tests/kit/held-rig.ts";
 import { testKernel } from "../../tests/kit/test-kernel.ts";
-import { type Approval, GatewayError, type Stage } from "../contract/index.ts";
+import { type Approval, GatewayError, type Stage, type TokenRow } from "../contract/index.ts";
 import { LiveAccess } from "../mechanisms/access/index.ts";
 import { NO_POLICY } from "../mechanisms/access/policy.ts";
 import type { Gate } from "../mechanisms/approvals/index.ts";
@@ -110,6 +110,50 @@ describe("a call whose approver is blocked after the yes", () => {
     expect([held.made, taken, why()]).toEqual([[], [], ["whoever approved it was blocked since"]]);
     await held.rig.decider.decideAs(person("other", { role: "operator" }), anew.id, "approve");
     await settle();
+    expect(held.made).toHaveLength(1);
+  });
+
+  /** Said yes, was held no longer, and is asked for again. */
+  async function againAfter(change: () => void, decider = operator) {
+    held.start("{}");
+    const approval = await held.waiting();
+    held.rig.time.advance(45_000);
+    await settle();
+    await held.rig.decider.decideAs(decider, approval.id, "approve");
+    change();
+    const { seen } = held.start("{}");
+    await settle();
+    return { approval, seen };
+  }
+
+  test.each<[string, TokenRow | undefined]>([
+    ["is gone, though nothing blocks it any more", undefined],
+    ["has ended, though it is not cleared away yet", { hash: "h", expiresAt: 45_000 } as TokenRow],
+  ])("is not made where their token %s", async (_how, row) => {
+    const { approval } = await againAfter(() => {
+      held.rig.findToken = async () => row;
+    });
+    expect(await held.rig.rows.get(approval.id)).toMatchObject({ state: "withdrawn", decidedBy: "gateway" });
+    expect([held.made, taken, why()]).toEqual([[], [], ["whoever approved it was blocked since"]]);
+  });
+
+  test("is not made where nobody can tell whether their token is good, and the yes goes on to be there", async () => {
+    const { approval, seen } = await againAfter(() => {
+      held.rig.findToken = async () => Promise.reject(new GatewayError("STATE_UNAVAILABLE"));
+    });
+    expect(seen.error).toMatchObject({ code: "STATE_UNAVAILABLE" });
+    expect(await held.rig.rows.get(approval.id)).toMatchObject({ state: "approved" });
+    expect(held.made).toEqual([]);
+  });
+
+  test.each([
+    ["the operator's own token of the machine", person("op", { role: "admin" })],
+    ["an issuer", person("op", { role: "operator", proof: "oidc", tokenHash: "h" })],
+    ["a certificate", person("op", { role: "operator", proof: "certificate" })],
+  ])("is made where they are known by %s, of which the gateway keeps no row", async (_by, decider) => {
+    await againAfter(() => {
+      held.rig.findToken = async () => undefined;
+    }, decider);
     expect(held.made).toHaveLength(1);
   });
 

@@ -147,7 +147,7 @@ class HeldCall {
   async #use(approval: Approval | undefined, ask: () => Promise<Approval>): Promise<Call> {
     const { approvals, clock, refusal, charges } = this.#options;
     if (approval?.state !== "approved") throw refusalOf(approval);
-    const why = approvals.worthlessBecause(approval, this.#definition());
+    const why = await approvals.worthlessBecause(approval, this.#definition());
     if (why !== undefined) {
       await approvals.revoke(approval, why);
       throw await this.#undecided(await ask());
@@ -168,7 +168,8 @@ class HeldCall {
   async #undecided(approval: Approval, page?: PageToVisit): Promise<GatewayError> {
     const { approvals, facts } = this.#options;
     if (approval.state === "denied") return refusalOf(approval);
-    return approvals.isOver(approval) ? refusalOf(undefined) : confirmationRequired(approval, await facts(), page);
+    if (approvals.isOver(approval)) return refusalOf(undefined);
+    return confirmationRequired(approval, await facts(), { decided: approvals.inputs.of(approval), page });
   }
 
   /** The approval as soon as somebody has decided, or as it is when the caller is kept waiting no longer. */

@@ -25,6 +25,8 @@ const tokens = {
   client: operator("client"),
   boss: ["--user", "boss", "--role", "admin", ...acme],
   kim: ["--user", "kim", ...acme],
+  chief: [...operator("chief"), ...acme],
+  tina: [...operator("tina"), ...acme],
 };
 
 type Gate = { readonly confirmation_id: string };
@@ -107,6 +109,22 @@ describeAttacks("the yes of somebody blocked since", { config, tokens }, (field)
     await block({ type: "user", id: "boss", tenant: "acme" });
     await isOut(headers);
     await isAskedAnew("kim", args, id);
+  });
+
+  test("counts for nothing where an operator who asked for the call tries to let their token in again", async () => {
+    const args = fresh();
+    const id = await approved("chief", field.as("tina"), args);
+    await asRoot("DELETE", `/api/tokens/${await tokenOf("tina")}`);
+    await isOut(field.as("tina"));
+    const { blocks } = (await field.api("GET", "/api/orgs/acme/blocks", undefined, { as: "chief" })).body as {
+      blocks: { id: string; key: string }[];
+    };
+    const own = blocks.find(({ key }) => key === hashOf(field.token("tina")));
+    for (const name of [own?.id, own?.key]) {
+      const removed = await field.api("DELETE", `/api/orgs/acme/blocks/${name}`, undefined, { as: "chief" });
+      expect(removed).toMatchObject({ status: 403, text: expect.stringContaining("was revoked") });
+    }
+    await isAskedAnew("chief", args, id);
   });
 
   test("goes on to count where somebody else was blocked", async () => {

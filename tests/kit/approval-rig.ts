@@ -9,6 +9,8 @@ import {
   type Identity,
   type Principal,
   payload,
+  type TokenRow,
+  type TokenRows,
 } from "../../src/contract/index.ts";
 import {
   type AnchorConfig,
@@ -99,6 +101,8 @@ export class ApprovalRig {
   policyVersion = "1";
   denialMs = 300_000;
   isRevoked: (principal: Principal) => boolean = () => false;
+  /** All that are asked for are there, and good. */
+  findToken: TokenRows["find"] = async (hash) => ({ hash }) as TokenRow;
   offered: FindOffered = () => undefined;
   anchors: readonly AnchorConfig[] = [
     { type: "operator_signature", key: this.operator.anchor, holders: [], tenants: [] },
@@ -116,6 +120,7 @@ export class ApprovalRig {
     ttlMs: () => 300_000,
     denialMs: () => this.denialMs,
     isRevoked: (principal) => this.isRevoked(principal),
+    tokens: { find: (hash) => this.findToken(hash) },
   });
   readonly decider = new Decider({
     approvals: this.approvals,

@@ -1,6 +1,6 @@
 /** What somebody sees who is asked about a call: all that they decide by, and the ways in which they can. */
 import { evidenceText, identityOf, type Principal, reasonText } from "../../contract/index.ts";
-import type { Visit, WordProblem } from "../../mechanisms/approvals/index.ts";
+import type { Decided, Visit, WordProblem } from "../../mechanisms/approvals/index.ts";
 import { escapeHtml, escapeVisibly } from "../../wire/pages/index.ts";
 import { isProved } from "./sign-in.ts";
 
@@ -37,15 +37,14 @@ export function pageBody(visit: Visit, facts: PageFacts): string {
   ].join("\n");
 }
 
-function descriptionOf({ approval }: Visit): string {
+function descriptionOf({ approval, input }: Visit): string {
   const { principal, user, tenant } = approval.requester;
   const lines: readonly (readonly [string, string])[] = [
     ["Tool", escapeVisibly(approval.tool)],
     ...(approval.called_as === undefined ? [] : [["Called as", escapeVisibly(approval.called_as)] as const]),
     ["Route", approval.route.map(escapeVisibly).join(" &rsaquo; ")],
     ["Server", escapeVisibly(approval.server)],
-    ["Arguments", `<pre>${escapeVisibly(approval.arguments_text)}</pre>`],
-    ...alsoSent(approval.also_sent_text),
+    ["Arguments", input("page", inputHtml)],
     ["SHA-256 of what is sent", `<code>${escapeVisibly(approval.args_sha256)}</code>`],
     ["Asked for by", `${escapeVisibly(user === "" ? principal : user)} of ${escapeVisibly(tenant)}`],
     ["Why it waits", escapeVisibly(reasonText(approval.reason))],
@@ -57,8 +56,10 @@ function descriptionOf({ approval }: Visit): string {
   return `<dl>${lines.map(([name, html]) => `<dt>${name}</dt><dd>${html}</dd>`).join("\n")}</dl>`;
 }
 
-function alsoSent(text: string | undefined): [string, string][] {
-  return text === undefined ? [] : [["Also sent", `<pre>${escapeVisibly(text)}</pre>`]];
+/** What stands in the place of the arguments, and what was sent beside them behind it. */
+function inputHtml({ given, also }: Decided): string {
+  const more = also === undefined ? "" : `</dd>\n<dt>Also sent</dt><dd><pre>${escapeVisibly(also)}</pre>`;
+  return `<pre>${escapeVisibly(given)}</pre>${more}`;
 }
 
 function wordForm({ may }: Visit, { check }: PageFacts): string[] {

@@ -14,7 +14,7 @@ import {
   type Principal,
   textOf,
 } from "../../contract/index.ts";
-import type { ApprovalDesk, PageOrder } from "../../mechanisms/approvals/index.ts";
+import { type ApprovalDesk, type PageOrder, shownInput, type Visit } from "../../mechanisms/approvals/index.ts";
 import {
   type BrowserCookie,
   browserIn,
@@ -104,8 +104,8 @@ export function createApprovalsFront(options: ApprovalsFrontOptions): ApprovalsF
     const visitor = await visitorOf(request);
     const visit = await desk.visit(visitor, name);
     if (wantsJson(request)) {
-      const body = visit ? visit.approval : { error: NOTHING };
-      return response.answer(visit ? 200 : 404, JSON_LINES, textOf(JSON.stringify(body)));
+      const body = visit ? jsonOf(visit) : textOf(JSON.stringify({ error: NOTHING }));
+      return response.answer(visit ? 200 : 404, JSON_LINES, body);
     }
     if (!visit) return say(response, 404, "Nothing to decide", NOTHING);
     const browser = browserIn(request, COOKIE) ?? newBrowser();
@@ -179,6 +179,12 @@ export function createApprovalsFront(options: ApprovalsFrontOptions): ApprovalsF
     const status = request.method === "POST" ? 415 : 405;
     turnAway(request, response, status, "This page is only shown, or sent as a form.");
   };
+}
+
+/** As bytes. */
+function jsonOf({ approval, input }: Visit): string {
+  const inputMembers = input("json", (decided) => textOf(JSON.stringify(shownInput(decided)).slice(1)));
+  return `${textOf(JSON.stringify(approval).slice(0, -1))},${inputMembers}`;
 }
 
 function linkTo(name: string, text: string): string {

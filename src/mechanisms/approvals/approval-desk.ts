@@ -11,7 +11,8 @@ import {
 } from "../../contract/index.ts";
 import type { Approvals } from "./approvals.ts";
 import type { Decider, WordProblem } from "./decide.ts";
-import { confirmUrl, type GateFacts, shownApproval } from "./gate-object.ts";
+import type { Decided } from "./decided-text.ts";
+import { confirmUrl, type GateFacts, shownFacts } from "./gate-object.ts";
 import { idIn, isPageOf } from "./page-name.ts";
 
 export type ApprovalDeskOptions = {
@@ -23,7 +24,9 @@ export type ApprovalDeskOptions = {
 };
 
 export type Visit = {
-  readonly approval: ReturnType<typeof shownApproval>;
+  readonly approval: ReturnType<typeof shownFacts>;
+  /** What is decided about, as the text that `make` makes of it: once for each use, however often somebody visits. */
+  readonly input: (use: string, make: (decided: Decided) => string) => string;
   /** What this visitor may decide without a proof, by who they are. */
   readonly may: { readonly approve: boolean; readonly deny: boolean };
   /** Why they may not approve; undefined: they may. */
@@ -70,7 +73,8 @@ export class ApprovalDesk {
     const problem = decider.wordProblem(principal, found, "approve");
     const mayDeny = decider.wordProblem(principal, found, "deny") === undefined;
     const may = { approve: problem === undefined, deny: mayDeny };
-    return { approval: shownApproval(found, await facts()), may, problem };
+    const input: Visit["input"] = (use, make) => approvals.inputs.as(use, found, make);
+    return { approval: shownFacts(found, await facts()), input, may, problem };
   }
 
   /** Calls that wait in the tenant of this principal, of each caller the newest first. Rejects with STATE_UNAVAILABLE. */

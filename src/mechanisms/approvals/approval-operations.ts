@@ -16,7 +16,8 @@ import {
 import { operation, schemaOf } from "../schemas/index.ts";
 import type { Approvals } from "./approvals.ts";
 import type { Decider } from "./decide.ts";
-import { type GateFacts, shownApproval } from "./gate-object.ts";
+import { decidedText } from "./decided-text.ts";
+import { type GateFacts, shownApproval, shownFacts } from "./gate-object.ts";
 
 const MAX_LISTED = 200;
 /** Of params that are too long for a list, so much is shown. */
@@ -123,7 +124,7 @@ export function approvalOperations(ports: ApprovalOperationPorts): readonly Oper
       async run({ id }, { principal }) {
         const found = await approvals.get(id);
         if (found?.tenant !== identityOf(principal).tenant) throw noSuch();
-        return { body: listed(found, await facts()) };
+        return { body: listed(found, await facts(), () => approvals.inputs.of(found)) };
       },
     }),
     decisionOperation(ports, "approve", "Says yes to a call: with a proof, or as the operator who calls."),
@@ -134,17 +135,12 @@ export function approvalOperations(ports: ApprovalOperationPorts): readonly Oper
 function inList({ beginning, characters, ...approval }: ListedApproval, facts: GateFacts) {
   if (!isOpen(approval) || characters <= MAX_LISTED_INPUT) return listed({ ...approval, input: beginning }, facts);
   const long_input = { beginning: beginning.slice(0, BEGINNING).toWellFormed(), characters };
-  return { ...withoutInput(shownApproval({ ...approval, input: NO_INPUT }, facts)), long_input };
+  return { ...shownFacts({ ...approval, input: NO_INPUT }, facts), long_input };
 }
 
-function listed(approval: Approval, facts: GateFacts) {
-  const shown = shownApproval(approval, facts);
-  return isOpen(approval) ? shown : withoutInput(shown);
-}
-
-function withoutInput(shown: ReturnType<typeof shownApproval>) {
-  const { arguments: _kept, arguments_text: _text, also_sent: _also, also_sent_text: _more, ...rest } = shown;
-  return rest;
+/** Those that are over have no input any more. */
+function listed(approval: Approval, facts: GateFacts, decided = () => decidedText(approval)) {
+  return isOpen(approval) ? shownApproval(approval, facts, decided()) : shownFacts(approval, facts);
 }
 
 function decisionOperation(

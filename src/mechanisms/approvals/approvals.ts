@@ -32,17 +32,21 @@ import {
   stringOf,
   type Target,
   type Timers,
+  type TokenRows,
   Turns,
 } from "../../contract/index.ts";
 import { type Actor, approvalEvent, GATEWAY, requester } from "./approval-events.ts";
 import { ApprovalSweep } from "./approval-sweep.ts";
-import { decidedDigest, repeatDigest } from "./decided-text.ts";
+import { type CallDigests, digestsOf } from "./decided-text.ts";
 import { isSameDefinition } from "./definition.ts";
 import type { Gate } from "./gate.ts";
 import { HeldCalls } from "./held-calls.ts";
+import { ShownInputs } from "./shown-inputs.ts";
 import type { ApprovalWatch } from "./watch.ts";
 
 const MAX_INPUT = 256 * 1024;
+/** Keys of its objects, and items of its lists: nobody reads more. */
+const MAX_PARTS = 2_000;
 /** How many calls of one caller may wait at once. */
 const MAX_OPEN = 100;
 /** And of a user with all tokens: each more of them may not be room for as many calls. */
@@ -68,6 +72,8 @@ export type ApprovalsOptions = {
   readonly denialMs: () => number;
   /** Whether nothing that somebody says is worth anything now. */
   readonly isRevoked: (principal: Principal) => boolean;
+  /** That the gateway has given out; unset: none. */
+  readonly tokens?: Pick<TokenRows, "find"> | undefined;
 };
 
 export type ApprovalOrder = {
@@ -93,6 +99,7 @@ const POLICY_CHANGED = "policy changed";
 export class Approvals {
   /** The calls that wait here. */
   readonly held = new HeldCalls();
+  readonly inputs = new ShownInputs();
   readonly #options: ApprovalsOptions;
   readonly #sweep: ApprovalSweep;
   /** Those of one user (of one caller where no user is known), or of one tenant where that has a bound, are counted and opened one after another. */
@@ -118,12 +125,12 @@ export class Approvals {
     if (denied && isSameQuestion(denied, asked)) {
       const open = await this.#options.rows.find(openKey);
       // Somebody has said yes for one of the callers of a gateway, and no for another.
-      return open?.state === "approved" && this.#isGoodFor(open, asked) ? open : denied;
+      return open?.state === "approved" && (await this.#isGoodFor(open, asked)) ? open : denied;
     }
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const found = await this.#options.rows.find(openKey);
-      if (found && this.#isGoodFor(found, asked)) return found;
-      if (found) await this.#end(found, this.worthlessBecause(found, asked.definition));
+      if (found && (await this.#isGoodFor(found, asked))) return found;
+      if (found) await this.#end(found, await this.worthlessBecause(found, asked.definition));
       else if (await this.#openings.take(turnOf(asked), () => this.#open(asked, openKey, order.principal)))
         return asked;
     }
@@ -154,10 +161,15 @@ export class Approvals {
     return this.#releases.take(id, async () => use(await this.get(id)));
   }
 
-  /** Why it lets nothing through, though its policy is the same and its time is not over; undefined: it may. `definition`: of the tool now. */
-  worthlessBecause({ definition: asked, decider }: Approval, definition: string): string | undefined {
+  /**
+   * Why it lets nothing through, though its policy is the same and its time is not over; undefined: it may. `definition`: of the tool
+   * now. Rejects with STATE_UNAVAILABLE: what nobody can look up lets nothing through.
+   */
+  async worthlessBecause({ definition: asked, decider }: Approval, definition: string): Promise<string | undefined> {
     if (!isSameDefinition(asked, definition)) return DEFINITION_CHANGED;
-    return decider !== undefined && this.#options.isRevoked(decider) ? APPROVER_BLOCKED : undefined;
+    if (decider === undefined) return undefined;
+    const isOut = this.#options.isRevoked(decider) || !(await this.#hasGoodToken(decider));
+    return isOut ? APPROVER_BLOCKED : undefined;
   }
 
   /** Lets the call be made, once. False: it was made, is over, or the policy has changed since it was asked for. */
@@ -207,6 +219,7 @@ export class Approvals {
     } as const;
     if (!(await this.#options.trail.commit(event, [change]))) return false;
     this.#options.meter.count("isthmus_approvals_total", to);
+    if (to !== "approved") this.inputs.forget(id);
     const { until: expiresAt = approval.expiresAt } = until;
     this.#options.watch.changed({ ...approval, state: to, decidedBy: by, given, decider, expiresAt });
     return true;
@@ -236,9 +249,19 @@ export class Approvals {
     this.#sweep.close();
   }
 
-  #isGoodFor(found: Approval, asked: Approval): boolean {
+  /** The block of a revoked token goes before a yes does: only the tokens that are there say which are good. */
+  async #hasGoodToken(decider: Principal): Promise<boolean> {
+    const { tokens, now } = this.#options;
+    const { proof, tokenHash } = identityOf(decider);
+    // Whoever is known by the operator's own token has none that was given out.
+    if (!tokens || proof !== "token" || tokenHash === undefined) return true;
+    const row = await tokens.find(tokenHash);
+    return row !== undefined && (row.expiresAt === undefined || row.expiresAt > now());
+  }
+
+  async #isGoodFor(found: Approval, asked: Approval): Promise<boolean> {
     const { definition, evidence } = asked;
-    const isWorthless = this.isOver(found) || this.worthlessBecause(found, definition) !== undefined;
+    const isWorthless = this.isOver(found) || (await this.worthlessBecause(found, definition)) !== undefined;
     // Whoever decides has read a name.
     const isSame = isSameQuestion(found, asked) && found.tool === asked.tool;
     return !isWorthless && isSame && isEnough(found.evidence, evidence);
@@ -280,7 +303,7 @@ export class Approvals {
 
   #describe({ principal, target, tool, calledAs = tool, input, gate, definition }: ApprovalOrder): Approval {
     const { tenant, user, client } = identityOf(principal);
-    const digest = digestOf(target, input);
+    const { decided: digest, repeat } = requireReadable(target, input);
     const createdAt = this.#options.now();
     return {
       id: randomUUID(),
@@ -294,7 +317,7 @@ export class Approvals {
       calledAs: calledAs === tool ? "" : calledAs,
       digest,
       input: stringOf(input.text),
-      key: hashOf([tenant, target.provider, target.kind, target.name, repeatDigest(target, input)]),
+      key: hashOf([tenant, target.provider, target.kind, target.name, repeat]),
       definition,
       policyVersion: this.#options.policyVersion(tenant),
       ...gate,
@@ -349,16 +372,19 @@ function isSameQuestion(one: Approval, other: Approval): boolean {
 }
 
 /** Throws BAD_CALL for arguments that two readers could read differently, or that nobody could look through. */
-function digestOf(target: Target, input: Payload): string {
+function requireReadable(target: Target, input: Payload): CallDigests {
   // As long as the call is held, so is the message that it came in.
   if (Math.max(input.text.length, input.frame?.text.length ?? 0) > MAX_INPUT) {
     throw new GatewayError("BAD_CALL", { message: `A call that must be approved has at most ${MAX_INPUT} bytes.` });
   }
   try {
-    refuseRepeatedKeys(input.text);
-    return decidedDigest(target, input);
+    refuseRepeatedKeys(input.text, MAX_PARTS, MAX_PARTS);
+    return digestsOf(target, input);
   } catch (cause) {
     if (!(cause instanceof JsonFault)) throw cause;
-    throw new GatewayError("BAD_CALL", { message: `A call that must be approved is read: ${cause.message}.`, cause });
+    const bound =
+      cause.reason === "members" ? `, and has at most ${MAX_PARTS} keys and ${MAX_PARTS} items in lists` : "";
+    const message = `A call that must be approved is read${bound}: ${cause.message}.`;
+    throw new GatewayError("BAD_CALL", { message, cause });
   }
 }

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
-import { beforeEach, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { ApprovalRig, person } from "../../../tests/kit/approval-rig.ts";
 import { payload, type Target } from "../../contract/index.ts";
+import { digestsOf } from "./decided-text.ts";
 import { type GateFacts, shownApproval } from "./gate-object.ts";
 
 const FACTS: GateFacts = { gateway: "g", proofTypes: [], now: 0 };
@@ -116,6 +117,41 @@ test.each<[string, string, string, boolean]>([
 ])("a repeat with %s", async (_what, first, second, isSame) => {
   const [one, other] = [await ask("tool", "open", first), await ask("tool", "open", second)];
   expect(other.id === one.id).toBe(isSame);
+});
+
+describe("the digests of a call", () => {
+  const TRACED = `"_meta":${TRACE("b7ad6b7169203331")}`;
+  const MORE = `"_meta":{"as":"root",${TRACE("b7ad6b7169203331").slice(1)}`;
+
+  test.each([
+    '{"name":"open","arguments":{"b":1,"a":2}}',
+    '{"name":"open","arguments":{},"_meta":{"as":"root"}}',
+    '{"name":"open","arguments":{},"_meta":{"traceparent":"root"}}',
+    '{"name":"open","_meta":{"progressToken":1}}',
+  ])("are one where it stands in no trace: %s", (params) => {
+    const { decided, repeat } = digestsOf({ kind: "tool" }, payload(params));
+    expect(repeat).toBe(decided);
+  });
+
+  test.each<[Target["kind"], string, string]>([
+    ["tool", `{"name":"open","arguments":{"a":1},${TRACED}}`, '{"name":"open","arguments":{"a":1}}'],
+    [
+      "tool",
+      `{"name":"open","arguments":{"a":1},"force":true,${TRACED}}`,
+      '{"name":"open","force":true,"arguments":{"a":1}}',
+    ],
+    [
+      "tool",
+      `{"name":"open","arguments":{"a":1},${MORE}}`,
+      '{"name":"open","arguments":{"a":1},"_meta":{"as":"root"}}',
+    ],
+    ["tool", `{"name":"open","arguments":[1],${TRACED}}`, '{"name":"open","arguments":[1]}'],
+    ["operation", `{"cmd":"ls",${TRACED}}`, '{"cmd":"ls"}'],
+  ])("tell a %s in a trace from one in none, and know it as the same one: %s", (kind, traced, untraced) => {
+    const [within, without] = [digestsOf({ kind }, payload(traced)), digestsOf({ kind }, payload(untraced))];
+    expect(within.repeat).toBe(without.decided);
+    expect(within.decided).not.toBe(without.decided);
+  });
 });
 
 test("a proof for one raw call is none for another", async () => {

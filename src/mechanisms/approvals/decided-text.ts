@@ -2,11 +2,11 @@
  * What somebody decides about: everything that a call sends but its progress token, in the one spelling that digests have. No
  * number in it is spelled otherwise than in the call.
  */
+import { createHash } from "node:crypto";
 import {
   type Approval,
   canonicalJson,
   decodeString,
-  digestJson,
   type Payload,
   parseTraceparent,
   payload,
@@ -24,24 +24,33 @@ export type Decided = {
 const TOKEN_PATH = ["_meta", "progressToken"] as const;
 const TRACE_PATH = ["_meta", "traceparent"] as const;
 
-/** As SHA-256 of what is decided about. Of a call that sends nothing but arguments it is theirs, as MCP-AX has it. */
-export function decidedDigest(target: Pick<Target, "kind">, input: Payload): string {
-  return digestOf(partsOf(target, lasting(input)));
-}
+export type CallDigests = {
+  /** SHA-256 of what is decided about. Of a call that sends nothing but arguments it is theirs, as MCP-AX has it. */
+  readonly decided: string;
+  /** The same for calls that are one call: a new trace makes no new one, and it is the approved bytes that are sent. */
+  readonly repeat: string;
+};
 
-/** The same for calls that are one call: a new trace makes no new one, and it is the approved bytes that are sent. */
-export function repeatDigest(target: Pick<Target, "kind">, input: Payload): string {
+/** Throws JsonFault. */
+export function digestsOf(target: Pick<Target, "kind">, input: Payload): CallDigests {
   const sent = lasting(input);
-  const isTrace = parseTraceparent(decodeString(sent.at(TRACE_PATH))) !== undefined;
-  return digestOf(partsOf(target, isTrace ? withoutEmptyMeta(sent.splice(TRACE_PATH)) : sent));
+  const parts = partsOf(target, sent);
+  const written = canonicalOf(parts);
+  const decided = digestOf(written);
+  if (parseTraceparent(decodeString(sent.at(TRACE_PATH))) === undefined) return { decided, repeat: decided };
+  const untraced = partsOf(target, withoutEmptyMeta(sent.splice(TRACE_PATH)));
+  // A trace is no argument: these are long, and written once.
+  const repeated =
+    untraced.given === parts.given ? { given: written.given, also: canonicalIf(untraced.also) } : canonicalOf(untraced);
+  return { decided, repeat: digestOf(repeated) };
 }
 
+/** Whoever is shown it may see it often: `ShownInputs` has it made once. */
 export function decidedText({ digest, input }: Pick<Approval, "digest" | "input">): Decided {
   const sent = lasting(payload(textOf(input)));
-  const named = argumentsAndMore(sent);
+  const named = canonicalOf(argumentsAndMore(sent));
   // The digest itself says what it is of: no text that is shown has another.
-  const { given, also } = digestOf(named) === digest ? named : { given: sent.text, also: undefined };
-  return { given: canonicalJson(given), also: also === undefined ? undefined : canonicalJson(also) };
+  return digestOf(named) === digest ? named : canonicalOf({ given: sent.text });
 }
 
 function partsOf({ kind }: Pick<Target, "kind">, sent: Payload): Decided {
@@ -56,8 +65,19 @@ function argumentsAndMore(sent: Payload): Decided {
   return isEmpty(more) && given.startsWith("{") ? { given } : { given, also: more };
 }
 
+/** Canonical texts in, each is written once. */
 function digestOf({ given, also }: Decided): string {
-  return digestJson(also === undefined ? given : `[${given},${also}]`);
+  return createHash("sha256")
+    .update(also === undefined ? given : `[${given},${also}]`, "utf8")
+    .digest("base64url");
+}
+
+function canonicalOf({ given, also }: Decided): Decided {
+  return { given: canonicalJson(given), also: canonicalIf(also) };
+}
+
+function canonicalIf(text: string | undefined): string | undefined {
+  return text === undefined ? undefined : canonicalJson(text);
 }
 
 function lasting(input: Payload): Payload {

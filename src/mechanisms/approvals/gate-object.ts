@@ -5,12 +5,10 @@ import {
   type Evidence,
   GatewayError,
   type Payload,
-  payload,
-  textOf,
   unambiguousAt,
 } from "../../contract/index.ts";
 import type { ProofType } from "./anchors.ts";
-import { decidedText } from "./decided-text.ts";
+import { type Decided, decidedText } from "./decided-text.ts";
 import { pageName } from "./page-name.ts";
 
 export type GateFacts = {
@@ -40,18 +38,16 @@ export function missingApprovers({ evidence }: Approval, { canBeSaid }: Partial<
   return (canBeSaid?.(evidence) ?? true) ? undefined : approverAdvice(evidence);
 }
 
-function gateObject(approval: Approval, facts: GateFacts) {
+/** But for what is decided about, which may be long. */
+function gateFacts(approval: Approval, facts: GateFacts) {
   const { gateway, proofTypes, now } = facts;
   const url = confirmUrl(approval, facts);
   const missing = missingApprovers(approval, facts);
-  const { given, also } = decidedText(approval);
   return {
     status: "confirmation_required",
     confirmation_id: approval.id,
     tool: approval.tool,
     ...(approval.calledAs !== "" && { called_as: approval.calledAs }),
-    arguments: parsed(given),
-    ...(also !== undefined && { also_sent: parsed(also) }),
     capability: JSON.parse(approval.capability) as unknown,
     route: approval.tool.split("."),
     gate_aggregator_id: gateway,
@@ -71,9 +67,12 @@ export function toolText({ tool, calledAs }: Pick<Approval, "tool" | "calledAs">
   return calledAs === "" ? tool : `${tool} (called as ${calledAs})`;
 }
 
-/** Numbers are as JavaScript reads them: people are shown the text. */
-function parsed(text: string): unknown {
-  return payload(textOf(text)).value();
+/** Numbers are as JavaScript reads them: people are shown the text. No key stands in it twice: such a call is not approved. */
+function inputValues({ given, also }: Decided) {
+  return {
+    arguments: JSON.parse(given) as unknown,
+    ...(also !== undefined && { also_sent: JSON.parse(also) as unknown }),
+  };
 }
 
 /** Whether a result says that the call waits for somebody's yes at a gateway behind us: it was not made. */
@@ -129,27 +128,47 @@ export function nobodyCanApprove(approval: Approval, facts: GateFacts): GatewayE
   return new GatewayError("NOT_ALLOWED", { message: `${why} ${instead}, or change [gate] in the config.` });
 }
 
-/** The error that a caller gets who was not kept waiting any longer. `page`: for one that must open it by itself. */
-export function confirmationRequired(approval: Approval, facts: GateFacts, page?: PageToVisit): GatewayError {
+/** `page`: for a caller that must open it by itself. */
+export type GateShown = { readonly decided: Decided; readonly page?: PageToVisit | undefined };
+
+/** The error that a caller gets who was not kept waiting any longer. */
+export function confirmationRequired(
+  approval: Approval,
+  facts: GateFacts,
+  { decided, page }: GateShown = { decided: decidedText(approval) },
+): GatewayError {
   const { expiresAt, id } = approval;
   const who = approval.evidence === "external_proof" ? "an external authority" : "an operator";
   const needed = `${toolText(approval)} needs approval by ${who} before ${isoOf(expiresAt)} (confirmation_id ${id}).`;
   const message = `confirmation_required: ${needed} ${waitText(approval, facts)}`;
-  const details = { gate: gateObject(approval, facts), ...(page && { visit: { mode: "url", ...page } }) };
+  const gate = { ...gateFacts(approval, facts), ...inputValues(decided) };
+  const details = { gate, ...(page && { visit: { mode: "url", ...page } }) };
   return new GatewayError("CONFIRMATION_REQUIRED", { message, details });
 }
 
 /** An approval as people and operators are shown it. */
-export function shownApproval(approval: Approval, facts: GateFacts) {
-  const { tenant, principal, user, server, evidence, state, decidedBy, createdAt } = approval;
-  const { status: _waiting, ...gate } = gateObject(approval, facts);
-  const { given, also } = decidedText(approval);
+export function shownApproval(approval: Approval, facts: GateFacts, decided: Decided = decidedText(approval)) {
+  return { ...shownFacts(approval, facts), ...shownInput(decided) };
+}
+
+/** What is decided about, as they are shown it. */
+export function shownInput(decided: Decided) {
+  const { given, also } = decided;
   return {
-    ...gate,
+    ...inputValues(decided),
     /** The very text that the digest is of: whoever decides is shown this one. */
     arguments_text: given,
     /** With it the digest is of `[arguments_text,also_sent_text]`. */
     ...(also !== undefined && { also_sent_text: also }),
+  };
+}
+
+/** All that they are shown beside it. */
+export function shownFacts(approval: Approval, facts: GateFacts) {
+  const { tenant, principal, user, server, evidence, state, decidedBy, createdAt } = approval;
+  const { status: _waiting, ...gate } = gateFacts(approval, facts);
+  return {
+    ...gate,
     state,
     server,
     requester: { principal, user, tenant },

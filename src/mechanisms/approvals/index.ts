@@ -2,7 +2,7 @@ export { type AnchorConfig, Anchors, PROOF_TYPES } from "./anchors.ts";
 export { ApprovalDesk, type PageOrder, type Visit } from "./approval-desk.ts";
 export { Approvals } from "./approvals.ts";
 export { Decider, type WordProblem } from "./decide.ts";
-export { decidedText } from "./decided-text.ts";
+export { type Decided, decidedText } from "./decided-text.ts";
 export { definitionPrint, type FindOffered, isSameDefinition } from "./definition.ts";
 export { type Gate, type GateMode, safetyOf, stricter } from "./gate.ts";
 export {
@@ -15,6 +15,7 @@ export {
   nobodyCanApprove,
   type PageToVisit,
   pageToVisit,
+  shownInput,
   toolText,
   waitsBelow,
   waitText,

@@ -4,10 +4,13 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { FakeMeter, silentLog } from "../../../tests/kit/fake-host.ts";
 import { ManualTime } from "../../../tests/kit/manual-time.ts";
+import { KeptLog } from "../../../tests/kit/quiet.ts";
+import { ScriptedProvider } from "../../../tests/kit/scripted-provider.ts";
+import { flush, testKernel } from "../../../tests/kit/test-kernel.ts";
 import type { Config } from "../config/index.ts";
 import { loadConfig } from "../config/load-config.ts";
 import { readConfig } from "../config/read-config.ts";
-import { createApprovals } from "./approvals.ts";
+import { type ApprovalPorts, createApprovals } from "./approvals.ts";
 
 let folder: string;
 
@@ -22,7 +25,7 @@ function configOf(text: string): Config {
   return loadConfig(readConfig([file]), { env: {} });
 }
 
-function approvalsFor(text: string, time = new ManualTime()) {
+function approvalsFor(text: string, time = new ManualTime(), more: Partial<ApprovalPorts> = {}) {
   const ports = { clock: time, timers: time, log: silentLog, meter: new FakeMeter() };
   return createApprovals({
     ...ports,
@@ -31,6 +34,7 @@ function approvalsFor(text: string, time = new ManualTime()) {
     refusal: () => undefined,
     isRevoked: () => false,
     offered: () => undefined,
+    ...more,
   });
 }
 
@@ -69,5 +73,58 @@ describe("the pages of approvals", () => {
       false,
     );
     expect(approvals.desk.pages).toBe("https://gw.example.com");
+  });
+});
+
+describe("the log line of a call that waits", () => {
+  const STRICT = '[gate]\nmode = "strict"\n';
+  const SIGNED = `${STRICT}evidence = "external_proof"\n`;
+  const ANCHOR =
+    '[[gate.anchors]]\nkey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKkLlTzTk9Y0RtZ0ZQ0XQk3b3C5l0l4VbYw3yQm1x0aG"\n';
+
+  /** Of a gateway that one client has to itself, unless it listens somewhere. */
+  async function fieldsOf(text: string, more: Partial<ApprovalPorts> = {}, isListening = false) {
+    const [time, log] = [new ManualTime(), new KeptLog()];
+    const approvals = approvalsFor(text, time, { log, ...more });
+    if (isListening) approvals.listensOn({ host: "127.0.0.1", port: 7411 });
+    const stages = [approvals.stage];
+    const { kernel, order } = await testKernel([new ScriptedProvider("plant", ["open"])], { stages });
+    const run = kernel.runs.start(order("plant.open"), { keeps: false, take: () => true });
+    await flush();
+    await new Promise(setImmediate);
+    run.cancel("enough");
+    await approvals.close();
+    return log.lines.find(({ message }) => message === "call waits for a yes")?.fields;
+  }
+
+  test.each<[string, string, Partial<ApprovalPorts>, string]>([
+    ["an operator", STRICT, {}, "isthmus"],
+    ["an operator, of whom it knows one", STRICT, { hasLocalOperator: true }, "isthmus"],
+    ["an operator, run from a clone", STRICT, { calledAs: { program: "npm start --", isFound: true } }, "npm start --"],
+  ])(
+    "says at a pipe where nobody can approve which gateway to start instead: needs %s",
+    async (_who, text, more, it) => {
+      expect(await fieldsOf(text, more)).toMatchObject({
+        target: "plant/open",
+        missing: `start "${it} up" and connect to that one ("${it} import CLIENT --connect url"), or change [gate] in the config`,
+      });
+    },
+  );
+
+  test("says nothing of the kind at a pipe whose client may bring a signature", async () => {
+    const fields = await fieldsOf(STRICT + ANCHOR);
+    expect(fields).toMatchObject({ target: "plant/open", missing: undefined });
+  });
+
+  test.each([
+    ["where others reach the gateway", true],
+    ["at a pipe, whose client brings the signature", false],
+  ])("says which key to trust %s", async (_where, isListening) => {
+    const { missing } = (await fieldsOf(SIGNED, {}, isListening)) ?? {};
+    expect(missing).toEqual(expect.stringContaining("[[gate.anchors]]"));
+  });
+
+  test("names nobody who is missing where an operator is there", async () => {
+    expect(await fieldsOf(STRICT, { hasLocalOperator: true }, true)).toMatchObject({ missing: undefined });
   });
 });

@@ -122,6 +122,7 @@ export function createApprovals(ports: ApprovalPorts): GovernedApprovals {
     ttlMs: () => gate.expiryMs,
     denialMs: () => gate.denialMs,
     isRevoked: ports.isRevoked,
+    tokens: state?.records.tokens,
   });
   const gateway = () => rows.gateway();
   const decider = new Decider({
@@ -223,9 +224,17 @@ export function createApprovals(ports: ApprovalPorts): GovernedApprovals {
       target: `${target.provider}/${target.name}`,
       approval: approval.id,
       page: url === undefined ? undefined : new Secret(url),
-      missing: missingApprovers(approval, { canBeSaid }),
+      missing: missing(approval),
       url: urlToType(ports.calledAs, config.gateway, listen),
     });
+  }
+
+  /** No setting gives a client that has us to itself an operator to ask: it must reach another gateway, as it is told, too. */
+  function missing(approval: Approval): string | undefined {
+    const isElsewhere = isAlone() && approval.evidence === "operator" && !canBeSaid(approval.evidence);
+    if (!isElsewhere) return missingApprovers(approval, { canBeSaid });
+    const [up, connect] = [commandFor("up"), commandFor("import CLIENT --connect url")];
+    return `start "${up}" and connect to that one ("${connect}"), or change [gate] in the config`;
   }
 
   function canBeSaid(evidence: Evidence): boolean {
