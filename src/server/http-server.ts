@@ -31,6 +31,7 @@ import type { Authenticator } from "./governance/index.ts";
 import type { Home } from "./home.ts";
 import { type EdgeLimiter, HttpListener, listenOn, type TlsTerms } from "./http/index.ts";
 import { answerNoRoom, heldBy } from "./no-room.ts";
+import { answerOwnProblem, FAILED, isAdmin, TOO_MANY } from "./own-problem.ts";
 import { type OwnRoute, routeOf } from "./route.ts";
 
 /** Who answers. */
@@ -266,7 +267,9 @@ export class HttpServer {
     this.#options.log.error("request failed", { cause });
     request.discard();
     try {
-      if (!response.isOver) answerJson(response, 500, { error: "the gateway failed; its log says why" });
+      if (response.isOver) return;
+      if (isAdmin(request)) answerOwnProblem(response, FAILED);
+      else answerJson(response, 500, { error: "the gateway failed; its log says why" });
     } catch {
       // The answer has begun already.
       response.cut();
@@ -276,7 +279,9 @@ export class HttpServer {
   #shed(retryMs: number, request: HttpRequest, response: HttpResponse): void {
     request.discard();
     this.#options.meter.count("isthmus_refused_total", "edge");
-    const lines = `Retry-After: ${Math.ceil(retryMs / 1_000)}\r\nContent-Type: application/json\r\nCache-Control: no-store\r\n`;
+    const retry = headerLine("Retry-After", String(Math.ceil(retryMs / 1_000)));
+    if (isAdmin(request)) return answerOwnProblem(response, TOO_MANY, retry);
+    const lines = `${retry}Content-Type: application/json\r\nCache-Control: no-store\r\n`;
     response.answer(429, lines, '{"error":"too many requests; see Retry-After"}');
   }
 
@@ -411,10 +416,6 @@ function isPage({ url }: HttpRequest): boolean {
 /** Whoever shows one is known by it, or turned away; also where it stands in the address, in which our links have nothing. */
 function showsCredential({ url, headers, peer }: HttpRequest): boolean {
   return headers.authorization !== undefined || peer?.certificate !== undefined || url.includes("?");
-}
-
-function isAdmin({ url }: HttpRequest): boolean {
-  return url.startsWith("/api/") || url.startsWith("/openapi.json");
 }
 
 function answerJson(response: HttpResponse, status: number, body: unknown): void {
