@@ -17,9 +17,12 @@ export class NoAnswer extends Error {
   override readonly name = "NoAnswer";
   /** Nothing listens, as against something that answers wrongly. */
   readonly isNobody: boolean;
+  /** In its own words, where it is a gateway that says no. */
+  readonly words: string | undefined;
 
-  constructor(message: string, isNobody: boolean) {
+  constructor(message: string, isNobody: boolean, words?: string) {
     super(message);
     this.isNobody = isNobody;
+    this.words = words;
   }
 }

@@ -8,7 +8,7 @@ import { createSseDecoder } from "../../wire/sse/index.ts";
 import { isObject, type JsonObject, objectOf, parseJson, textOf } from "../json.ts";
 import { authorizationHeader } from "./authorization.ts";
 import { type Channel, type Hear, NoAnswer } from "./channel.ts";
-import { reasonIn, refusalOf } from "./refusal.ts";
+import { gatewayWords, reasonIn, refusalOf } from "./refusal.ts";
 
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
@@ -84,7 +84,8 @@ export class HttpChannel implements Channel {
       body = parseJson(text);
     } catch {}
     if (status !== 200 && objectOf(body).id == null) {
-      throw refusalOf(this.#options.url, { status, text }) ?? new NoAnswer(reasonIn(text) ?? `HTTP ${status}`, false);
+      const refusal = refusalOf(this.#options.url, { status, text });
+      throw refusal ?? new NoAnswer(reasonIn(text) ?? `HTTP ${status}`, false, gatewayWords(text));
     }
     if (body === undefined) throw new NoAnswer(`HTTP ${status} without a message of MCP`, false);
     hear(body);

@@ -17,7 +17,7 @@ import { NoAnswer } from "./channel.ts";
 import { type ConnectFlags, configuredUrl, gatewayUrl, parseGatewayUrl } from "./gateway-url.ts";
 import { jsonOf } from "./http-get.ts";
 import { httpSend } from "./http-send.ts";
-import { problemsIn, reasonIn, refusalOf } from "./refusal.ts";
+import { isProblem, problemsIn, reasonIn, refusalOf } from "./refusal.ts";
 
 export type OperationOrder = {
   readonly id: string;
@@ -172,9 +172,14 @@ async function operateAt(gateway: URL, order: OperationOrder, why?: string): Pro
     },
   );
   if (answer.status >= 200 && answer.status < 300) return answer.text === "" ? undefined : jsonOf(answer);
-  if (missing && answer.status === 404) throw new Ending("failure", missing);
   const refusal = refusalOf(url, answer);
   if (refusal) throw answer.status === 401 && why !== undefined ? unknownHere(refusal) : refusal;
+  if (!isProblem(answer.text)) {
+    const said = reasonIn(answer.text);
+    const how = `${url.href} answered HTTP ${answer.status}${said === undefined ? "" : ` (${said})`}`;
+    throw new Ending("unreachable", [`${how}; is another program there?`]);
+  }
+  if (missing && answer.status === 404) throw new Ending("failure", missing);
   const problems = problemsIn(answer.text);
   if (problems.length > 0) throw new Ending("failure", problems);
   throw new Ending("failure", [reasonIn(answer.text) ?? `${url.href} answered HTTP ${answer.status}`]);

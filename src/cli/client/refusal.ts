@@ -9,6 +9,9 @@ import { PROGRAM } from "../program-name.ts";
 /** Of a line that somebody else wrote. */
 const MAX_QUOTED = 200;
 
+/** Begins the type of every problem document of the gateway. */
+const PROBLEM_TYPE = "urn:isthmus:error:";
+
 type Refused = { readonly status: number; readonly text: string };
 
 /** Undefined: it is no question of who asks. */
@@ -43,6 +46,17 @@ export function problemsIn(text: string): readonly string[] {
 export function reasonOf({ status, text }: Refused): string {
   const said = text.startsWith("<") ? /<title>([^<]*)/i.exec(text)?.[1] : /\S.*/.exec(text)?.[0];
   return reasonIn(text) ?? [`HTTP ${status}`, ...(said ? [cut(plainLine(said), MAX_QUOTED)] : [])].join(": ");
+}
+
+/** Whether a gateway says so, by its API: every problem that it has bears its mark. */
+export function isProblem(text: string): boolean {
+  return textOf(objectOf(bodyOf(text)).type)?.startsWith(PROBLEM_TYPE) ?? false;
+}
+
+/** What a gateway says where no session can be opened; undefined: it is no gateway that says so. */
+export function gatewayWords(text: string): string | undefined {
+  const { jsonrpc } = objectOf(bodyOf(text));
+  return jsonrpc === "2.0" || isProblem(text) ? reasonIn(text) : undefined;
 }
 
 /** In the words of JSON-RPC, of problem details, or of OAuth. */
