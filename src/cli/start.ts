@@ -68,9 +68,10 @@ export async function startGateway(flags: ConfigFlags, options: StartOptions): P
   checkFiles(warden, obtained);
   const state = hasState ? await openStores(obtained.config, log) : undefined;
   const operatorToken = hasPages ? ownOperatorToken(log) : undefined;
-  const isFound = flags.listen === undefined && flags.config === undefined;
-  const calledAs = { program: PROGRAM, isFound };
   const { config, env, source, files } = obtained;
+  // Verbs are typed in other shells, which need not have the variable.
+  const isFound = flags.listen === undefined && flags.config === undefined && !env.ISTHMUS_LISTEN;
+  const calledAs = { program: PROGRAM, isFound };
   const gateway = createGateway(config, { log, env, state, warden, operatorToken, calledAs, lines });
   const looked = files.length === 0 ? obtained.looked : undefined;
   return { gateway, log, source, isFound, knowsOperator: operatorToken !== undefined, looked };

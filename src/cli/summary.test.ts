@@ -36,6 +36,24 @@ describe("summaryText", () => {
     );
   });
 
+  test.each([
+    [
+      "http://0.0.0.0:7411/mcp",
+      "http://127.0.0.1:7411/mcp",
+      "only by the names in allowedHosts of [gateway]: there are none.",
+    ],
+    [
+      "http://10.0.0.5:7411/mcp",
+      "http://10.0.0.5:7411/mcp",
+      "as 10.0.0.5:7411, or by names in allowedHosts of [gateway].",
+    ],
+  ])("says by what name other machines reach it at %s, where none was written", (at, reachable, said) => {
+    const shown = { ...options, reachable };
+    const line = `Isthmus listens on ${at}\nOther machines reach it ${said}\n`;
+    expect(summaryText({ url: at, servers: [] }, { ...shown, lacksNames: true })).toContain(line);
+    expect(summaryText({ url: at, servers: [] }, shown)).not.toContain("allowedHosts");
+  });
+
   test.each(["isthmus", "npm run -s isthmus --"])(
     "says of the demo where to try next: in this folder (%s)",
     (program) => {

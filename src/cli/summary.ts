@@ -33,13 +33,15 @@ export type SummaryOptions = {
   readonly width: number;
   /** Verbs find this gateway without being told where it is. */
   readonly isFound: boolean;
+  /** Other machines reach it, and no name was written that they may call it by. */
+  readonly lacksNames?: boolean;
   /** Whoever runs it is known to it. Unset: they are. */
   readonly knowsOperator?: boolean;
 };
 
 export function summaryText(summary: Summary, options: SummaryOptions): string {
   const { url, servers, looked, call, callers, grantsNothing = false, lacksTokens = false } = summary;
-  const { width, reachable = url } = options;
+  const { width, reachable = url, lacksNames = false } = options;
   return [
     ...(looked
       ? [
@@ -49,6 +51,7 @@ export function summaryText(summary: Summary, options: SummaryOptions): string {
         ]
       : []),
     `Isthmus listens on ${url}`,
+    ...(lacksNames ? [namesLine(url, reachable)] : []),
     ...(callers ? [`Callers are known by ${callers.join(", ")}.`] : []),
     "",
     ...serverLines(servers, width),
@@ -64,6 +67,13 @@ export function summaryText(summary: Summary, options: SummaryOptions): string {
     "Stop with Ctrl-C.",
     "",
   ].join("\n");
+}
+
+/** An address that stands for all of them is the name of none. */
+function namesLine(url: string, reachable: string): string {
+  if (url !== reachable)
+    return "Other machines reach it only by the names in allowedHosts of [gateway]: there are none.";
+  return `Other machines reach it as ${new URL(url).host}, or by names in allowedHosts of [gateway].`;
 }
 
 /** What another config has made of the servers. */

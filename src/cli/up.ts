@@ -5,6 +5,7 @@ import {
   type ConfigSource,
   formatListen,
   isAuthOn,
+  isLoopback,
   type ListenAddress,
   reachableAt,
 } from "../server/config/index.ts";
@@ -50,10 +51,16 @@ export async function up(options: ConfigFlags & { readonly json?: boolean }): Pr
     width: outputWidth(),
     knowsOperator,
     isFound: started.isFound && gateway.config.gateway.listen.port !== 0,
+    ...(lacksNames(gateway, address) && { lacksNames: true }),
   };
   if (options.json) printJson(summary);
   else printText(summaryText(summary, shown));
   watch.started(gateway);
+}
+
+/** Other machines reach it, and no name was written that they may call it by. */
+function lacksNames({ config: { gateway, auth } }: Gateway, { host }: ListenAddress): boolean {
+  return !isLoopback(host) && gateway.allowedHosts.length === 0 && auth.resource === undefined;
 }
 
 /** Without the settings that the demo brings along and takes away with it: nobody wrote them. */

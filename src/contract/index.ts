@@ -150,6 +150,7 @@ export {
   operatorCredentials,
   readOperatorCredentials,
 } from "./operator-proof.ts";
+export { ORIGIN_TEXTS, type OriginFault } from "./origin-check.ts";
 export { type Frame, type Payload, payload, spliceText, unambiguousAt } from "./payload.ts";
 export type {
   Access,

@@ -1,4 +1,5 @@
 /** What each part of a gateway is told, made of its config and of what the gateway has. */
+import { isIPv6 } from "node:net";
 import { GATEWAY_NAME } from "../contract/index.ts";
 import type { McpFrontConfig } from "../fronts/mcp/index.ts";
 import type { Arrangement } from "../kernel/index.ts";
@@ -74,8 +75,12 @@ export function frontConfig({ gateway, auth, state }: Config): LiveFrontConfig {
     gateway;
   return {
     sessions,
-    // Whoever reaches the address we listen on may name it, however it is spelled.
-    allowedHosts: [...allowedHosts, listen.host, ...publicHost(auth.resource)],
+    // Whoever reaches the address we listen on may name it, as it stands in URLs.
+    allowedHosts: [
+      ...allowedHosts,
+      isIPv6(listen.host) ? `[${listen.host}]` : listen.host,
+      ...publicHost(auth.resource),
+    ],
     allowedOrigins,
     maxBody: maxBodyBytes,
     inputMs: inputTimeoutMs,

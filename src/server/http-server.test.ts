@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { ManualTime } from "../../tests/kit/manual-time.ts";
 import { KeptLog, KeptMeter } from "../../tests/kit/quiet.ts";
-import { type HttpRequest, type HttpResponse, LOCAL, type Principal } from "../contract/index.ts";
+import { type HttpRequest, type HttpResponse, LOCAL, type OriginFault, type Principal } from "../contract/index.ts";
 import { createAdminFront } from "../fronts/admin/index.ts";
 import { IdentityRig, NOW } from "../mechanisms/identity/fixtures/identity-rig.ts";
 import { operation, schemaOf } from "../mechanisms/schemas/index.ts";
@@ -17,7 +17,7 @@ type Handler = (request: HttpRequest, response: HttpResponse) => void;
 async function serverRig(
   authenticator: Authenticator,
   handler?: Handler,
-  gate: () => string | undefined = () => undefined,
+  gate: () => OriginFault | undefined = () => undefined,
 ) {
   const log = new KeptLog();
   const timers = new ManualTime();

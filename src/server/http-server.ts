@@ -15,6 +15,7 @@ import {
   type Log,
   type Meter,
   type NoteRefusal,
+  type OriginFault,
   type Principal,
   type Timers,
   tenantOf,
@@ -31,7 +32,7 @@ import type { Authenticator } from "./governance/index.ts";
 import type { Home } from "./home.ts";
 import { type EdgeLimiter, HttpListener, listenOn, type TlsTerms } from "./http/index.ts";
 import { answerNoRoom, heldBy } from "./no-room.ts";
-import { answerOwnProblem, FAILED, isAdmin, TOO_MANY } from "./own-problem.ts";
+import { answerOriginFault, answerOwnProblem, FAILED, isAdmin, TOO_MANY } from "./own-problem.ts";
 import { type OwnRoute, routeOf } from "./route.ts";
 
 /** Who answers. */
@@ -56,7 +57,7 @@ export type HttpRoutes = {
 export type HttpServerOptions = {
   readonly routes: HttpRoutes;
   /** Says what is wrong with a request, or nothing. Fronts have the same gate before their own paths. */
-  readonly gate: (request: HttpRequest) => string | undefined;
+  readonly gate: (request: HttpRequest) => OriginFault | undefined;
   /** Unset: pages of other origins are shown nothing. */
   readonly cors?: Cors;
   /** Unset: everybody is the local user. */
@@ -359,7 +360,7 @@ export class HttpServer {
     const { clientAddress: address, url: path, principal } = request;
     this.#options.log.debug("request refused", { status: 403, reason: wrong, address });
     this.#options.refused?.({ reason: wrong, principal, address, path });
-    answerJson(response, 403, { error: `this ${wrong} is not allowed` });
+    answerOriginFault(request, response, wrong);
     return true;
   }
 

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { ManualTime } from "../../tests/kit/manual-time.ts";
 import { KeptLog, KeptMeter } from "../../tests/kit/quiet.ts";
-import { type HttpRequest, type HttpResponse, LOCAL } from "../contract/index.ts";
+import { GatewayError, type HttpRequest, type HttpResponse, LOCAL, ORIGIN_TEXTS } from "../contract/index.ts";
+import type { Authenticator } from "./governance/index.ts";
 import { HttpServer, type HttpServerOptions } from "./http-server.ts";
 import { answerNoRoom } from "./no-room.ts";
 
@@ -61,5 +62,29 @@ describe("what is asked of the API and not answered by its front", () => {
 
   test("is one at no other path", async () => {
     expect(await answered("/mcp", answerNoRoom)).toMatchObject([503, expect.stringContaining("application/json"), {}]);
+  });
+});
+
+describe("whoever comes by a name that is not served, and is not known either", () => {
+  const stranger = () => {
+    throw new GatewayError("NOT_AUTHENTICATED");
+  };
+  const authenticator = { authenticate: stranger } as unknown as Authenticator;
+  const message = ORIGIN_TEXTS.host;
+  const said = { jsonrpc: "2.0", id: null, error: { code: -32000, message } };
+
+  test.each<[string, string, object]>([
+    ["/mcp", "application/json", said],
+    ["/hello/mcp", "application/json", said],
+    ["/api/tokens", "application/problem+json", { status: 403, code: "NOT_ALLOWED", detail: message }],
+    ["/metrics", "application/json", { error: message }],
+  ])("is told at %s what to write, in the form that is spoken there", async (path, type, body) => {
+    const routes = { admin: async () => ({ isOpen: () => false }) } as never;
+    const server = serverWith({ authenticator, routes, gate: () => "host" });
+    const { port } = await server.listen({ host: "127.0.0.1", port: 0 });
+    const answer = await fetch(`http://127.0.0.1:${port}${path}`, { headers: { connection: "close" } });
+    expect([answer.status, answer.headers.get("content-type")]).toEqual([403, type]);
+    expect(await answer.json()).toMatchObject(body);
+    await server.close();
   });
 });

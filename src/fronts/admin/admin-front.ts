@@ -8,6 +8,8 @@ import {
   type NoteRefusal,
   type Operation,
   type OperationAnswer,
+  ORIGIN_TEXTS,
+  type OriginFault,
   type Principal,
   type Timers,
   textOf,
@@ -27,7 +29,7 @@ export type AdminFrontOptions = {
   readonly version: string;
   readonly maxBody: () => number;
   /** Says what is wrong with a request, or nothing. */
-  readonly gate: (request: HttpRequest) => string | undefined;
+  readonly gate: (request: HttpRequest) => OriginFault | undefined;
   /** Hears of whoever tries what is not theirs. */
   readonly refused?: NoteRefusal;
   readonly timers: Timers;
@@ -100,7 +102,7 @@ export function createAdminFront(options: AdminFrontOptions): AdminFront {
     handle(request, response) {
       try {
         const wrong = options.gate(request);
-        if (wrong !== undefined) throw new Refusal(403, `This ${wrong} is not allowed.`, { reason: wrong });
+        if (wrong !== undefined) throw new Refusal(403, ORIGIN_TEXTS[wrong], { reason: wrong });
         const path = pathOf(request);
         if (DESCRIPTIONS.has(path)) {
           refuseOther(request.method, ["GET", "HEAD"]);

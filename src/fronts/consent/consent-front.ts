@@ -8,6 +8,8 @@ import {
   headerLine,
   type Log,
   type NoteRefusal,
+  ORIGIN_TEXTS,
+  type OriginFault,
   textOf,
 } from "../../contract/index.ts";
 import {
@@ -34,7 +36,7 @@ export type ConsentFrontOptions = {
   readonly desk: ConsentDesk;
   readonly log: Log;
   /** Says what is wrong with a request, or nothing. */
-  readonly gate: (request: HttpRequest) => string | undefined;
+  readonly gate: (request: HttpRequest) => OriginFault | undefined;
   /** Hears of links and forms that are not good. */
   readonly refused?: NoteRefusal;
 };
@@ -148,7 +150,7 @@ export function createConsentFront({ desk, log, gate, refused }: ConsentFrontOpt
       return get(request, response, path, new URLSearchParams(at < 0 ? "" : request.url.slice(at + 1)));
     request.discard();
     if (wrong === undefined) refuse(response, 405, "This page is only shown, or sent as a form.");
-    else turnAway(request, response, `This ${wrong} is not allowed.`, wrong);
+    else turnAway(request, response, ORIGIN_TEXTS[wrong], wrong);
   };
 }
 

@@ -1,11 +1,11 @@
 /** Who may speak to us at all: keeps pages of other sites, and names that point here by DNS tricks, out. */
 
-import type { HttpRequest } from "../../../contract/index.ts";
+import type { HttpRequest, OriginFault } from "../../../contract/index.ts";
 
 const LOOPBACK = new Set(["localhost", "127.0.0.1", "[::1]"]);
 const MAX_KNOWN = 256;
 
-export type Gate = (request: HttpRequest) => "host" | "origin" | undefined;
+export type Gate = (request: HttpRequest) => OriginFault | undefined;
 
 type Allowed = { readonly allowedHosts: readonly string[]; readonly allowedOrigins: readonly string[] };
 

@@ -1,5 +1,5 @@
 /** Streamable HTTP: one path, three methods. */
-import { type HttpRequest, type HttpResponse, headerLine } from "../../../contract/index.ts";
+import { type HttpRequest, type HttpResponse, headerLine, ORIGIN_TEXTS } from "../../../contract/index.ts";
 import type { Session } from "../../../mechanisms/sessions/index.ts";
 import type { FrontContext } from "../front-context.ts";
 import { isModernVersion } from "../modern/envelope-check.ts";
@@ -63,10 +63,7 @@ export function refuseAtGate(
   const wrong = http.gate(request);
   if (wrong === undefined) return false;
   request.discard();
-  const message =
-    wrong === "host"
-      ? "This Host is not served here; add it to allowedHosts if it should be"
-      : "This Origin may not use the gateway; add it to allowedOrigins if it should";
+  const message = ORIGIN_TEXTS[wrong];
   refuse(http.front, { request, response }, { status: 403, reason: wrong, code: -32000, message });
   return true;
 }
