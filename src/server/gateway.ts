@@ -287,6 +287,7 @@ export function createGateway(initial: Config, options: GatewayOptions): Gateway
       consent: createConsentFront({ desk: governance.vault.desk, log, gate, refused: governance.refused }),
       approvals: createApprovalsFront({
         desk: governance.approvals.desk,
+        tokenCommands: () => governance.approvals.tokenCommands(),
         log,
         gate,
         refused: governance.refused,

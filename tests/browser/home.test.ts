@@ -55,7 +55,7 @@ test("with [auth] the page at / leads an operator to a sign-in, and from there t
   await visitor.press("Sign out");
   expect(await signIn("operator")).toBe(200);
   await visitor.follow(() => visitor.page.getByRole("link", { name: "plant.open" }).click());
-  expect(await visitor.text()).toContain("You are bob.");
+  expect(await visitor.text()).toContain("You are signed in as bob of default.");
   expect(await visitor.press("Approve")).toBe(200);
   await visitor.open(`${rig.gateway.origin}/approvals/waiting`);
   expect(await visitor.text()).toContain("Nothing waits for a yes.");

@@ -35,7 +35,7 @@ describe("an operator in their browser", () => {
     const gate = await ask();
     expect(await signIn(visitor, gate)).toBe(200);
     expect(visitor.page.url()).toBe(gate.confirm_url);
-    expect(await visitor.text()).toContain("You are bob.");
+    expect(await visitor.text()).toContain("You are signed in as bob of default.");
     expect(await visitor.press("Approve")).toBe(200);
     expect(await visitor.text()).toContain("Approved");
     expect((await call(`v-${number}`)).result).toMatchObject({ content: [{ text: "did open" }] });
@@ -47,9 +47,9 @@ describe("an operator in their browser", () => {
     await signIn(visitor, await ask());
     const next = await ask();
     await visitor.open(String(next.confirm_url));
-    expect(await visitor.text()).toContain("You are bob.");
+    expect(await visitor.text()).toContain("You are signed in as bob of default.");
     expect(await visitor.press("Sign out")).toBe(200);
-    expect(await visitor.text()).not.toContain("You are bob.");
+    expect(await visitor.text()).not.toContain("You are signed in as bob of default.");
   });
 
   test("leaves nothing of the token where a script could read it", async () => {

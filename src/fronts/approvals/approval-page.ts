@@ -4,13 +4,19 @@ import type { Decided, Visit, WordProblem } from "../../mechanisms/approvals/ind
 import { escapeHtml, escapeVisibly } from "../../wire/pages/index.ts";
 import { isProved } from "./sign-in.ts";
 
+/** What people type to see a token that they can sign in with. `own`: whoever runs the gateway, theirs. Unset: nothing does. */
+export type TokenCommands = { readonly own?: string; readonly others?: string };
+
+/** `problem`: why nobody is known by the token that was just sent. */
+export type SignInFacts = { readonly commands: TokenCommands; readonly problem?: string | undefined };
+
 /** `url`: where the page itself is. `check`: shows that a form is of this very page. */
 export type PageFacts = {
   readonly url: string;
   readonly check: string;
   readonly visitor: Principal;
-  /** Whether people can say here who they are. */
-  readonly canSignIn: boolean;
+  /** Unset: people cannot say here who they are. */
+  readonly signIn?: SignInFacts | undefined;
 };
 
 export const NOT_AN_OPERATOR =
@@ -49,11 +55,20 @@ function descriptionOf({ approval, input }: Visit): string {
     ["Asked for by", `${escapeVisibly(user === "" ? principal : user)} of ${escapeVisibly(tenant)}`],
     ["Why it waits", escapeVisibly(reasonText(approval.reason))],
     ["Needs", escapeVisibly(evidenceText(approval.evidence, approval.proof_types.length > 0))],
-    ["Expires", escapeVisibly(approval.expires_at)],
+    ["Expires", escapeVisibly(`${timeLeft(approval.expires_in_ms)} (${approval.expires_at})`)],
     ["Confirmation", `<code>${escapeVisibly(approval.confirmation_id)}</code>`],
     ["Gateway", `<code>${escapeVisibly(approval.gate_aggregator_id)}</code>`],
   ];
   return `<dl>${lines.map(([name, html]) => `<dt>${name}</dt><dd>${html}</dd>`).join("\n")}</dl>`;
+}
+
+const MINUTE_MS = 60_000;
+
+/** As the page was made: it does not count by itself. */
+function timeLeft(ms: number): string {
+  const minutes = Math.round(ms / MINUTE_MS);
+  if (minutes < 1) return "in less than a minute";
+  return minutes === 1 ? "in about a minute" : `in about ${minutes} minutes`;
 }
 
 /** What stands in the place of the arguments, and what was sent beside them behind it. */
@@ -78,24 +93,33 @@ function wordProblem({ problem, approval }: Visit, { visitor }: PageFacts): stri
 }
 
 /** For whoever may be more than they have said so far, or is signed in. */
-export function signForm({ visitor, check, canSignIn }: Omit<PageFacts, "url">): string[] {
-  if (!canSignIn) return [];
+export function signForm({ visitor, check, signIn }: Omit<PageFacts, "url">): string[] {
+  if (!signIn) return [];
+  const { commands, problem } = signIn;
+  const told = problem === undefined ? "" : `<p class="wrong" role="alert">${escapeHtml(problem)}</p>`;
   if (isProved(visitor)) {
-    const { user } = identityOf(visitor);
-    const who = escapeVisibly(user === "" ? visitor.id : user);
-    return [`<form method="post">${hidden("check", check)}<p>You are ${who}. ${sign("out", "Sign out")}</p></form>`];
+    const { user, tenant } = identityOf(visitor);
+    const who = `${escapeVisibly(user === "" ? visitor.id : user)} of ${escapeVisibly(tenant)}`;
+    const signOut = '<button class="plain" name="sign" value="out">Sign out</button>';
+    return [
+      `${told}<form method="post">${hidden("check", check)}<p>You are signed in as ${who}. ${signOut}</p></form>`,
+    ];
   }
+  // The form may stand below much else: with the focus browsers show it, and what is wrong above it.
+  const focus = problem === undefined ? "" : " autofocus";
   return [
-    `<h2>Sign in</h2><form method="post">${hidden("check", check)}
-<p><label>Token of an operator <input name="token" type="password" maxlength="8192" autocomplete="off" required></label>
-${sign("in", "Sign in")}</p></form>
-<p>If you run this gateway, <code>isthmus operator token</code> prints yours. For others
-<code>isthmus token create --user NAME --role operator</code> makes one.</p>`,
+    `<h2>Sign in</h2>${told}<form method="post">${hidden("check", check)}
+<p><label>Token of an operator <input name="token" type="password" maxlength="8192" autocomplete="off" required${focus}></label>
+<button name="sign" value="in">Sign in</button></p></form>${tokenHint(commands)}`,
   ];
 }
 
-function sign(way: "in" | "out", label: string): string {
-  return `<button name="sign" value="${way}">${label}</button>`;
+function tokenHint({ own, others }: TokenCommands): string {
+  const hints = [
+    ...(own === undefined ? [] : [`If you run this gateway, <code>${escapeHtml(own)}</code> prints yours.`]),
+    ...(others === undefined ? [] : [`For others <code>${escapeHtml(others)}</code> makes one.`]),
+  ];
+  return hints.length === 0 ? "" : `<p>${hints.join("\n")}</p>`;
 }
 
 function proofForm({ approval }: Visit, { url, check }: PageFacts): string[] {
@@ -123,13 +147,9 @@ function hidden(name: string, value: string): string {
   return `<input type="hidden" name="${name}" value="${escapeHtml(value)}">`;
 }
 
-function button(decision: string, label: string): string {
-  return `<button name="decision" value="${decision}">${label}</button>`;
-}
-
-/** The first one is where Tab leads, and what Enter presses: that is never a yes. */
-const DENY = button("deny", "Deny");
-const APPROVE = button("approve", "Approve");
+/** The first one is where Tab leads, and what Enter presses: that is never a yes, though the other stands out. */
+const DENY = '<button name="decision" value="deny">Deny</button>';
+const APPROVE = '<button class="primary" name="decision" value="approve">Approve</button>';
 
 function option(type: string): string {
   return `<option>${escapeHtml(type)}</option>`;

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { person } from "../../../tests/kit/approval-rig.ts";
 import { ANONYMOUS, type Approval, type Evidence, GatewayError, LOCAL, type Principal } from "../../contract/index.ts";
-import { type Answer, bob, checkIn, cookieIn, FORM, PAGES, PageRig, UNKNOWN } from "./fixtures/page-rig.ts";
+import { type Answer, bob, checkIn, cookieIn, FORM, PAGES, PageRig, type Sent, UNKNOWN } from "./fixtures/page-rig.ts";
 
 let rig: PageRig;
 
@@ -35,6 +35,16 @@ describe("the page of an approval", () => {
     expect(body).not.toMatch(/<script|<i>|<b>/);
   });
 
+  test("says in how many minutes it is over", async () => {
+    const approval = await rig.request("{}");
+    const shown = async () => (await rig.open(approval)).body;
+    expect(await shown()).toMatch(/in about 5 minutes \(1970-01-01T00:05:0\dZ\)/);
+    rig.time.advance(4 * 60_000);
+    expect(await shown()).toContain("in about a minute (1970");
+    rig.time.advance(45_000);
+    expect(await shown()).toContain("in less than a minute (1970");
+  });
+
   test("can be neither framed nor kept, and runs nothing", async () => {
     const { lines } = await rig.open(await rig.request("{}"));
     for (const line of [
@@ -65,6 +75,18 @@ describe("the page of an approval", () => {
       tenant: "acme",
       details: { broughtBy: "anonymous" },
     });
+  });
+
+  test.each([
+    ["whose name is that of whoever asked", { sub: "operator:agent" }, [], "by somebody of the name of whoever asked"],
+    ["by a key that whoever asked has", {}, ["agent"], "Whoever asked for this has that key"],
+  ])("says of a proof %s that somebody else must sign", async (_whose, claims, holders, said) => {
+    rig.anchors = [{ type: "operator_signature", key: rig.operator.anchor, holders, tenants: [] }];
+    const approval = await rig.request("{}");
+    const fields = { ...(await rig.proofFields(approval)), proof: await rig.proof(approval, { claims }) };
+    const answer = await rig.send(approval, await rig.open(approval), fields);
+    expect(answer).toMatchObject({ status: 403, body: expect.stringContaining(said) });
+    expect(await rig.rows.get(approval.id)).toMatchObject({ state: "waiting" });
   });
 
   test("takes a no by proof", async () => {
@@ -144,8 +166,8 @@ describe("the id of an approval, as the audit trail has it", () => {
     const approval = await rig.request('{"password":"hunter2"}', { evidence: "operator" });
     const other = await rig.request('{"other":1}', { evidence: "operator" });
     const path = pathWith(await rig.pathOf(other), approval.id);
-    const unknown = await rig.ask(UNKNOWN);
     for (const principal of [ANONYMOUS, person("carl", { role: "viewer" }), bob]) {
+      const unknown = await rig.ask(UNKNOWN, { principal });
       expect(await rig.ask(path, { principal })).toEqual(unknown);
       expect(await rig.ask(path, { principal, headers: { accept: "application/json" } })).toMatchObject({
         status: 404,
@@ -207,7 +229,7 @@ describe("a link that leads to nothing", () => {
     const approval = await rig.request("{}");
     const stranger = person("mallory", { tenant: "acme", role: "admin" });
     const page = await rig.open(approval);
-    const unknown = await rig.ask(UNKNOWN);
+    const unknown = await rig.ask(UNKNOWN, { principal: stranger });
     expect(await rig.open(approval, { principal: stranger })).toEqual(unknown);
     expect(await rig.send(approval, page, await rig.proofFields(approval), { principal: stranger })).toEqual(unknown);
     expect(await rig.send(approval, page, { decision: "deny" }, { principal: stranger })).toEqual(unknown);
@@ -223,6 +245,26 @@ describe("a link that leads to nothing", () => {
     expect((await rig.send(approval, first, fields)).status).toBe(404);
     expect((await rig.send(approval, second, fields)).status).toBe(404);
     expect(rig.refusals().map(({ details }) => details?.why)).toEqual(["already_approved", "already_approved"]);
+  });
+});
+
+describe("whoever has nothing more to do on a page", () => {
+  const HERE = { headers: { host: "127.0.0.1" } };
+
+  test.each<[string, Principal, string | undefined, Sent]>([
+    ["an operator to what still waits", bob, "/approvals/waiting", {}],
+    ["anybody else to the start page", ANONYMOUS, "/", HERE],
+    ["somebody who may only look to the start page", person("carl", { role: "viewer" }), "/", HERE],
+    ["nobody to a start page that is not served by the name of the pages", ANONYMOUS, undefined, {}],
+  ])("is led on: %s", async (_where, principal, link, sent) => {
+    const linkIn = ({ body }: Answer) => /<a href="([^"]*)"/.exec(body)?.[1];
+    const approval = await rig.request("{}");
+    const page = await rig.open(approval);
+    const headers = { ...sent.headers, cookie: cookieIn(page) };
+    const done = await rig.send(approval, page, await rig.proofFields(approval), { principal, headers });
+    expect([done.status, linkIn(done)]).toEqual([200, link]);
+    const nothing = await rig.ask(UNKNOWN, { ...sent, principal });
+    expect([nothing.status, linkIn(nothing)]).toEqual([404, link]);
   });
 });
 

@@ -8,9 +8,12 @@ import {
   GatewayError,
   type HttpRequest,
   type HttpResponse,
+  hasRole,
   headerLine,
   type Log,
   type NoteRefusal,
+  ORIGIN_TEXTS,
+  type OriginFault,
   type Principal,
   textOf,
 } from "../../contract/index.ts";
@@ -28,19 +31,30 @@ import {
   OWN_PAGE_LINES,
   page,
 } from "../../wire/pages/index.ts";
-import { pageBody } from "./approval-page.ts";
-import type { SignIn } from "./sign-in.ts";
+import { pageBody, type SignInFacts, type TokenCommands } from "./approval-page.ts";
+import { isProved, type SignIn } from "./sign-in.ts";
 import { waitingBody } from "./waiting-page.ts";
 
 export type ApprovalsFrontOptions = {
   readonly desk: Pick<ApprovalDesk, "visit" | "waiting" | "decide" | "turnDown" | "pages">;
   readonly log: Log;
   /** Says what is wrong with a request, or nothing. */
-  readonly gate: (request: HttpRequest) => string | undefined;
+  readonly gate: (request: HttpRequest) => OriginFault | undefined;
   /** Hears of what was turned away before anybody looked at it. */
   readonly refused?: NoteRefusal;
   /** How people say who they are; unset: only by their requests. */
   readonly signIn?: SignIn;
+  /** What they type to see what they sign in with; unset: nothing is known to help. */
+  readonly tokenCommands?: () => TokenCommands;
+};
+
+/** Who has said something about what. */
+type Told = {
+  readonly request: HttpRequest;
+  readonly visitor: Principal;
+  readonly name: string;
+  /** Whether they brought a proof. */
+  readonly isProof: boolean;
 };
 
 export type ApprovalsFront = (request: HttpRequest, response: HttpResponse) => void;
@@ -64,12 +78,19 @@ const NOTHING = "There is nothing to decide here. The link is wrong, its time is
 /** Why something was turned away, where there is no more to say. */
 const REFUSED = "approval page";
 const UNKNOWN_TOKEN = "The gateway does not know this token, or not any more.";
+/** Why a proof is no yes though all of it is right. */
+const OWN_PROOFS: Readonly<Record<string, string>> = {
+  own_principal:
+    "The proof is by somebody of the name of whoever asked for this: nobody approves what they ask for themselves. Somebody else must sign, in an account of their own.",
+  own_key:
+    "Whoever asked for this has that key: nobody approves what they ask for themselves. It must be signed with somebody else's.",
+};
 const CHANGED =
   "The tool has changed since somebody was asked about it. The call is not made; its caller is told to ask anew.";
 const FOREIGN = "This form was not sent by this gateway's own page, or the page was open for too long.";
 
 export function createApprovalsFront(options: ApprovalsFrontOptions): ApprovalsFront {
-  const { desk, log, gate, refused, signIn } = options;
+  const { desk, log, gate, refused, signIn, tokenCommands = () => ({}) } = options;
 
   function answer(response: HttpResponse, status: number, title: string, html: string, lines = ""): void {
     response.answer(status, OWN_PAGE_LINES + lines, textOf(page(title, html)));
@@ -92,26 +113,47 @@ export function createApprovalsFront(options: ApprovalsFrontOptions): ApprovalsF
     return signIn ? await signIn.visitor(request, browserIn(request, COOKIE)) : request.principal;
   }
 
-  async function showWaiting(request: HttpRequest, response: HttpResponse): Promise<void> {
-    const visitor = await visitorOf(request);
-    const browser = browserIn(request, COOKIE) ?? newBrowser();
-    const html = await waitingBody(desk, { visitor, check: formCheck(browser, WAITING) });
-    answer(response, 200, "Calls that wait", html, cookieLine(browser, desk.pages ?? request.url, COOKIE));
+  function signInFacts(problem?: string): SignInFacts | undefined {
+    return signIn && { commands: tokenCommands(), problem };
   }
 
-  async function show(request: HttpRequest, response: HttpResponse, name: string): Promise<void> {
-    if (name === WAITING && signIn && !wantsJson(request)) return await showWaiting(request, response);
+  /** Somebody has nothing more to do here. Where nobody is known, `/` tells what else there is, unless it is not served by this name. */
+  function wayOn(request: HttpRequest, visitor: Principal): string {
+    if (signIn && isProved(visitor) && hasRole(visitor, "operator"))
+      return linkTo(WAITING, "The calls that still wait");
+    return gate(request) === undefined ? '<p><a href="/">The start page of this gateway</a></p>' : "";
+  }
+
+  function sayNothing(request: HttpRequest, response: HttpResponse, visitor: Principal): void {
+    say(response, 404, "Nothing to decide", NOTHING, wayOn(request, visitor));
+  }
+
+  /** `problem`: why nobody is known by the token that was just sent. */
+  async function showWaiting(request: HttpRequest, response: HttpResponse, problem?: string): Promise<void> {
+    const visitor = await visitorOf(request);
+    const browser = browserIn(request, COOKIE) ?? newBrowser();
+    const check = formCheck(browser, WAITING);
+    const html = await waitingBody(desk, { visitor, check, signIn: signInFacts(problem) });
+    const lines = cookieLine(browser, desk.pages ?? request.url, COOKIE);
+    answer(response, problem === undefined ? 200 : 403, "Calls that wait", html, lines);
+  }
+
+  async function show(request: HttpRequest, response: HttpResponse, name: string, problem?: string): Promise<void> {
+    const isForProgram = problem === undefined && wantsJson(request);
+    if (name === WAITING && signIn && !isForProgram) return await showWaiting(request, response, problem);
     const visitor = await visitorOf(request);
     const visit = await desk.visit(visitor, name);
-    if (wantsJson(request)) {
+    if (isForProgram) {
       const body = visit ? jsonOf(visit) : textOf(JSON.stringify({ error: NOTHING }));
       return response.answer(visit ? 200 : 404, JSON_LINES, body);
     }
-    if (!visit) return say(response, 404, "Nothing to decide", NOTHING);
+    if (!visit) return sayNothing(request, response, visitor);
     const browser = browserIn(request, COOKIE) ?? newBrowser();
     const url = visit.approval.confirm_url ?? request.url;
-    const html = pageBody(visit, { url, check: formCheck(browser, name), visitor, canSignIn: signIn !== undefined });
-    answer(response, 200, `Approve ${visit.approval.tool}?`, html, cookieLine(browser, url, COOKIE));
+    const facts = { url, check: formCheck(browser, name), visitor, signIn: signInFacts(problem) };
+    const status = problem === undefined ? 200 : 403;
+    const title = `Approve ${visit.approval.tool}?`;
+    answer(response, status, title, pageBody(visit, facts), cookieLine(browser, url, COOKIE));
   }
 
   async function decide(request: HttpRequest, response: HttpResponse, name: string, text: string): Promise<void> {
@@ -127,30 +169,34 @@ export function createApprovalsFront(options: ApprovalsFrontOptions): ApprovalsF
     const order = orderOf(form);
     if (!order) return turnAway(request, response, 400, "The form says neither yes nor no.");
     const said = await desk.decide(visitor, name, order);
-    if (said) return tell(response, said, name);
+    if (said) return tell(response, said, { request, visitor, name, isProof: order.proof !== undefined });
     note(request, REFUSED);
-    say(response, 404, "Nothing to decide", NOTHING);
+    sayNothing(request, response, visitor);
   }
 
   /** In with a token, out without. At a page that is not there no token is even looked at. */
   async function sign(request: HttpRequest, response: HttpResponse, name: string, token: string | null): Promise<void> {
     const browser = browserIn(request, COOKIE);
     const isThere = name === WAITING || (await desk.visit(ANONYMOUS, name)) !== undefined;
-    if (!signIn || browser === undefined || !isThere) return say(response, 404, "Nothing to decide", NOTHING);
+    if (!signIn || browser === undefined || !isThere) return sayNothing(request, response, await visitorOf(request));
     const url = desk.pages ?? request.url;
     const line = token === null ? signIn.leave({ url }) : await signIn.lineFor(request, token.trim(), { url, browser });
     if (line === undefined) {
       note(request, "sign-in");
-      return say(response, 403, "This did not work", UNKNOWN_TOKEN, linkTo(name, "Sign in with another one"));
+      return await show(request, response, name, UNKNOWN_TOKEN);
     }
     response.answer(303, `${line}${headerLine("Location", PREFIX + name)}Cache-Control: no-store\r\n`, "");
   }
 
-  function tell(response: HttpResponse, said: ConfirmAnswer, name: string): void {
-    if (said.type === "decided") return say(response, 200, "Done", `${OUTCOMES[said.status]} You can close this page.`);
+  function tell(response: HttpResponse, said: ConfirmAnswer, { request, visitor, name, isProof }: Told): void {
+    if (said.type === "decided") {
+      const text = `${OUTCOMES[said.status]} You can close this page.`;
+      return say(response, 200, "Done", text, wayOn(request, visitor));
+    }
     if (said.reason === "definition_changed") return say(response, 409, "This does not count", CHANGED);
-    if (said.message !== "confirmation_proof_invalid") return say(response, 404, "Nothing to decide", NOTHING);
-    const why = `The gateway refuses it: ${said.reason.replaceAll("_", " ")}.`;
+    if (said.message !== "confirmation_proof_invalid") return sayNothing(request, response, visitor);
+    const own = isProof ? OWN_PROOFS[said.reason] : undefined;
+    const why = own ?? `The gateway refuses it: ${said.reason.replaceAll("_", " ")}.`;
     say(response, 403, "This does not count", why, linkTo(name, "Back to the call"));
   }
 
@@ -174,7 +220,7 @@ export function createApprovalsFront(options: ApprovalsFrontOptions): ApprovalsF
       });
     }
     request.discard();
-    if (wrong !== undefined) return turnAway(request, response, 403, `This ${wrong} is not allowed.`, wrong);
+    if (wrong !== undefined) return turnAway(request, response, 403, ORIGIN_TEXTS[wrong], wrong);
     if (request.method === "GET") return void show(request, response, name).catch((cause) => fail(response, cause));
     const status = request.method === "POST" ? 415 : 405;
     turnAway(request, response, status, "This page is only shown, or sent as a form.");

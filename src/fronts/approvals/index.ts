@@ -1,2 +1,3 @@
+export type { TokenCommands } from "./approval-page.ts";
 export { type ApprovalsFront, createApprovalsFront } from "./approvals-front.ts";
 export { SignIn } from "./sign-in.ts";

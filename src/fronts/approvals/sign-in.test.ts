@@ -30,7 +30,7 @@ describe("an operator who signs in", () => {
     expect(signed.status).toBe(303);
     expect(signed.lines).toContain(`Location: ${await rig.pathOf(approval)}\r\n`);
     const page = await rig.open(approval, { headers: { cookie: both(signed) } });
-    expect(page.body).toContain("You are bob.");
+    expect(page.body).toContain("You are signed in as bob of default.");
     expect(page.body).toContain("Decide as yourself");
     expect((await decide(both(signed))).body).toContain("Approved");
     expect(await rig.rows.get(approval.id)).toMatchObject({ state: "approved", decidedBy: "bob", given: "operator" });
@@ -48,7 +48,7 @@ describe("an operator who signs in", () => {
     const cookie = both(await signIn("bobs"));
     const later = await rig.request('{"later":1}', { evidence: "operator" });
     rig.time.advance(15 * 60_000);
-    expect((await rig.open(later, { headers: { cookie } })).body).not.toContain("You are");
+    expect((await rig.open(later, { headers: { cookie } })).body).not.toContain("You are signed in");
   });
 
   test("is nobody any more when the token is revoked", async () => {
@@ -81,6 +81,23 @@ describe("nobody gets in", () => {
     const answer = await rig.send(approval, shown, fields);
     expect(answer.status).toBe(status);
     expect(answer.lines).not.toContain("isthmus_operator");
+  });
+
+  test("with a token that is not known, and finds the form again below what was wrong", async () => {
+    const answer = await signIn("evil");
+    const wrong =
+      '<p class="wrong" role="alert">The gateway does not know this token, or not any more.</p><form method="post">';
+    expect(answer.body).toContain(wrong);
+    expect(answer.body).toContain("valve");
+    const headers = { cookie: cookieIn(answer) };
+    expect((await rig.send(approval, answer, { sign: "in", token: "bobs" }, { headers })).status).toBe(303);
+    expect(shown.body).not.toContain("alert");
+  });
+
+  test("with a token that is not known, as a program that wants JSON", async () => {
+    const headers = { accept: "application/json" };
+    const answer = await rig.send(approval, shown, { sign: "in", token: "evil" }, { headers });
+    expect(answer).toMatchObject({ status: 403, body: expect.stringContaining('role="alert"') });
   });
 
   test("from another site, though the form is right", async () => {
@@ -170,9 +187,14 @@ describe("the page says what is missing", () => {
     return (await rig.open(approval, { headers })).body;
   };
 
-  test("to whoever is not known", () => {
-    expect(shown.body).toContain("isthmus token create --user NAME --role operator");
-    expect(shown.body).toContain("isthmus operator token");
+  test("to whoever is not known, with what is typed there to see a token", async () => {
+    const [own, others] = ["npm run -s isthmus -- operator token", "isthmus token create"];
+    expect(shown.body).toContain(`<code>${own}</code> prints yours`);
+    expect(shown.body).toContain(`<code>${others}</code> makes one`);
+    rig.tokenCommands = { own };
+    expect((await rig.open(approval)).body).not.toContain(others);
+    rig.tokenCommands = {};
+    expect((await rig.open(approval)).body).not.toMatch(/prints yours|<\/code> makes one/);
   });
 
   test("to whoever is no operator", async () => {

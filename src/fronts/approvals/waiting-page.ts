@@ -2,15 +2,15 @@
 import { hasRole, type Principal } from "../../contract/index.ts";
 import type { ApprovalDesk } from "../../mechanisms/approvals/index.ts";
 import { escapeHtml, escapeVisibly } from "../../wire/pages/index.ts";
-import { NOT_AN_OPERATOR, signForm } from "./approval-page.ts";
+import { NOT_AN_OPERATOR, type PageFacts, signForm } from "./approval-page.ts";
 import { isProved } from "./sign-in.ts";
 
-/** `check`: shows that a form is of this very page. Rejects with STATE_UNAVAILABLE. */
+/** Rejects with STATE_UNAVAILABLE. */
 export async function waitingBody(
   desk: Pick<ApprovalDesk, "waiting">,
-  { visitor, check }: { readonly visitor: Principal; readonly check: string },
+  { visitor, check, signIn }: Omit<PageFacts, "url">,
 ): Promise<string> {
-  return [...(await listFor(desk, visitor)), ...signForm({ visitor, check, canSignIn: true })].join("\n");
+  return [...(await listFor(desk, visitor)), ...signForm({ visitor, check, signIn })].join("\n");
 }
 
 async function listFor(desk: Pick<ApprovalDesk, "waiting">, visitor: Principal): Promise<string[]> {

@@ -128,3 +128,26 @@ describe("the log line of a call that waits", () => {
     expect(await fieldsOf(STRICT, { hasLocalOperator: true }, true)).toMatchObject({ missing: undefined });
   });
 });
+
+describe("what people type to see a token for the pages", () => {
+  const clone = { calledAs: { program: "npm run -s isthmus --", isFound: false } };
+  const listening = (text: string, more: Partial<ApprovalPorts>) => {
+    const approvals = approvalsFor(text, undefined, more);
+    approvals.listensOn({ host: "127.0.0.1", port: 7500 });
+    return approvals.tokenCommands();
+  };
+
+  test("is theirs alone where the gateway gives none out, as in the demo", () => {
+    expect(listening("", { hasLocalOperator: true, ...clone })).toEqual({
+      own: "npm run -s isthmus -- operator token",
+    });
+  });
+
+  test("names the gateway where it gives out others, and is nothing where there are none", () => {
+    const tokens = '[auth]\ntokens = true\n[database]\nurl = "sqlite:x.db"\n';
+    expect(listening(tokens, clone)).toEqual({
+      others: "npm run -s isthmus -- token create --user NAME --role operator --url http://127.0.0.1:7500",
+    });
+    expect(listening("", {})).toEqual({});
+  });
+});

@@ -17,6 +17,7 @@ import type {
   Target,
 } from "../../contract/index.ts";
 import { untracked } from "../../contract/index.ts";
+import type { TokenCommands } from "../../fronts/approvals/index.ts";
 import type { StageFactory } from "../../kernel/index.ts";
 import {
   Anchors,
@@ -79,6 +80,8 @@ export type GovernedApprovals = {
   operations(): Promise<readonly Operation[]>;
   readonly confirmations: Confirmations;
   readonly desk: ApprovalDesk;
+  /** What people type to see a token that the pages take. */
+  tokenCommands(): TokenCommands;
   /** People reach the pages here, unless a setting says otherwise. */
   listensOn(address: ListenAddress): void;
   /** The offers as clients are shown them. `screen`: whoever else looks at them. */
@@ -99,6 +102,7 @@ const UNKNOWN_METHOD: Omit<Gate, "evidence"> = { reason: "undeclared", capabilit
 
 export function createApprovals(ports: ApprovalPorts): GovernedApprovals {
   const { clock, timers, log, meter, state } = ports;
+  const program = ports.calledAs?.program ?? "isthmus";
   let { config } = ports;
   let { gate } = config;
   let listen: ListenAddress | undefined;
@@ -186,7 +190,7 @@ export function createApprovals(ports: ApprovalPorts): GovernedApprovals {
   /** As the terminal of this gateway says it, which is told `url` with the call. */
   function commandFor(verb: string): string {
     const url = urlToType(ports.calledAs, config.gateway, listen);
-    return `${ports.calledAs?.program ?? "isthmus"} ${verb}${url === undefined ? "" : ` --url ${url}`}`;
+    return `${program} ${verb}${url === undefined ? "" : ` --url ${url}`}`;
   }
 
   /** In memory nothing can be written together with anything else: the record follows. */
@@ -270,6 +274,11 @@ export function createApprovals(ports: ApprovalPorts): GovernedApprovals {
     },
     confirmations: decider,
     desk: new ApprovalDesk({ approvals, decider, facts, pages }),
+    tokenCommands: () => ({
+      // It lies in a file, and is printed without a gateway.
+      ...(ports.hasLocalOperator && { own: `${program} operator token` }),
+      ...(config.auth.tokens && { others: commandFor("token create --user NAME --role operator") }),
+    }),
     listensOn(address) {
       listen = address;
     },

@@ -19,7 +19,7 @@ export function escapeVisibly(text: string): string {
   return escapeHtml(showUnseen(text));
 }
 
-/** Both buttons of a decision look the same: a page that asks must not answer. */
+/** Of a decision, the button that is no yes stands first: the other one stands out, so that nobody takes the first for it. */
 const STYLE = `:root{color-scheme:light dark}
 body{font:16px/1.5 system-ui,sans-serif;max-width:42em;margin:2.5em auto;padding:0 1em}
 h1{font-size:1.5em;line-height:1.3}
@@ -30,6 +30,9 @@ dt{opacity:.75}dd{margin:0;min-width:0}
 pre,code,textarea{font:13px/1.5 ui-monospace,monospace;overflow-wrap:anywhere}
 pre{white-space:pre-wrap;background:#8882;border-radius:.4em;padding:.6em .8em;margin:0;max-height:24em;overflow:auto}
 button{font:inherit;padding:.5em 1.5em;margin-right:.5em;border:1px solid #8889;border-radius:.4em;cursor:pointer}
+button.primary{background:#1a56c4;border-color:#1a56c4;color:#fff;font-weight:600}
+button.plain{background:none;border:0;padding:0;margin:0;color:inherit;text-decoration:underline}
+.wrong{border-left:.25em solid #c33;padding-left:.75em}
 textarea{width:100%;min-height:7em;box-sizing:border-box;border:1px solid #8889;border-radius:.4em;padding:.6em .8em}
 @media(max-width:40em){dl{display:block}dd{margin-bottom:.75em}}`;
 
