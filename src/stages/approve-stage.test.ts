@@ -82,6 +82,34 @@ describe("a call that must be approved", () => {
     expect(Math.max(...told)).toBeLessThan(0.001);
   });
 
+  test.each([
+    [
+      "on a page",
+      {},
+      /^Waits for a yes: open \S+ or run "isthmus approve \w{4}" in another terminal; this call then goes/,
+    ],
+    [
+      "by its client",
+      { isAlone: true },
+      /^Waits for a signed yes, .* mcpax\/confirm; this call then goes on by itself\.$/,
+    ],
+  ])(
+    "says while it is held that it goes on by itself, and that it must be made again only at the end: %s",
+    async (_how, where, words) => {
+      Object.assign(held, { pages: "http://gateway.example", ...where });
+      const { seen } = start("{}");
+      await waiting();
+      rig.time.advance(10_000);
+      const told = seen.of("progress").map(({ payload: { text } }) => String(JSON.parse(text).message));
+      expect(told).toEqual([expect.stringMatching(words), expect.stringMatching(words)]);
+      expect(seen.of("status")[0]).toMatchObject({ message: told[0] });
+      expect(told.join()).not.toContain("call again");
+      rig.time.advance(35_000);
+      await settle();
+      expect(seen.error?.message).toMatch(/then call again\.$/);
+    },
+  );
+
   test("is made at once when it is repeated after the yes, with the bytes that were approved", async () => {
     start('{"b":2,"a":1}');
     const approval = await waiting();

@@ -32,12 +32,12 @@ import {
   type Gate,
   type GateFacts,
   hasOtherApprovers,
+  heldText,
   isSameDefinition,
   nobodyCanApprove,
   type PageToVisit,
   pageToVisit,
   stricter,
-  waitText,
 } from "../mechanisms/approvals/index.ts";
 import { Hold, type HoldOptions, isAnswer } from "./approve-hold.ts";
 import { formQuestion, isConfirmed, OwnQuestion, opensForms, opensPages } from "./approve-questions.ts";
@@ -175,7 +175,7 @@ class HeldCall {
   /** The approval as soon as somebody has decided, or as it is when the caller is kept waiting no longer. */
   async #decided(asked: Approval): Promise<Visited> {
     if (asked.state !== "waiting") return { approval: asked };
-    this.#hold.words = waitText(asked, await this.#options.facts());
+    this.#hold.words = heldText(asked, await this.#options.facts());
     try {
       return await this.#wait(asked);
     } catch (error) {

@@ -93,15 +93,28 @@ export function pageToVisit(approval: Approval, url: string): PageToVisit {
 /** As many characters of an id as `isthmus approve` needs to find it among a few. */
 const SHORT_ID = 4;
 
-/** For whoever reads what a caller is told: where the yes is given. */
-export function waitText(approval: Approval, facts: GateFacts): string {
-  if (facts.isAlone) return "Waits for a signed yes, which the client brings with mcpax/confirm; then call again.";
+/** For whoever reads what a caller is told when it is kept waiting no longer: where the yes is given. */
+function waitText(approval: Approval, facts: GateFacts): string {
+  return placeText(approval, facts, { alone: "; then call again.", typed: ", then call again." });
+}
+
+/** The same while the caller is kept waiting: whoever stops the call now to make it again takes it back. */
+export function heldText(approval: Approval, facts: GateFacts): string {
+  const goesOn = "; this call then goes on by itself.";
+  return placeText(approval, facts, { alone: goesOn, typed: ` in another terminal${goesOn}` });
+}
+
+/** What stands behind the way to say yes: a client's own, and the command that people type. */
+type Endings = { readonly alone: string; readonly typed: string };
+
+function placeText(approval: Approval, facts: GateFacts, endings: Endings): string {
+  if (facts.isAlone) return `Waits for a signed yes, which the client brings with mcpax/confirm${endings.alone}`;
   const missing = missingApprovers(approval, facts);
   if (missing !== undefined) return `Waits for a yes that nobody here can give. Whoever runs the gateway: ${missing}.`;
   const url = confirmUrl(approval, facts);
   const page = url === undefined ? "" : `open ${url} or `;
   const command = typed(`approve ${approval.id.slice(0, SHORT_ID)}`, facts);
-  return `Waits for a yes: ${page}run "${command}", then call again.`;
+  return `Waits for a yes: ${page}run "${command}"${endings.typed}`;
 }
 
 function typed(verb: string, { commandFor }: GateFacts): string {

@@ -11,6 +11,7 @@ export {
   deniedText,
   type GateFacts,
   hasOtherApprovers,
+  heldText,
   missingApprovers,
   nobodyCanApprove,
   type PageToVisit,
@@ -18,7 +19,6 @@ export {
   shownInput,
   toolText,
   waitsBelow,
-  waitText,
 } from "./gate-object.ts";
 export { readPublicKey, sshStrings } from "./key-text.ts";
 export { PROOF_TYP } from "./proof.ts";
