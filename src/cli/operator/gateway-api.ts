@@ -8,7 +8,7 @@ import { refusalOf } from "../client/refusal.ts";
 import { Ending } from "../ending.ts";
 import { type JsonObject, objectOf, objectsIn, textOf } from "../json.ts";
 import { PROGRAM } from "../program-name.ts";
-import type { OperatorKey } from "./operator-key.ts";
+import { type OperatorKey, operatorName } from "./operator-key.ts";
 import { lookAsOperator, proofToLook, sendAsOperator } from "./send-as-operator.ts";
 import { signProof } from "./sign-proof.ts";
 
@@ -56,7 +56,7 @@ export class GatewayApi {
     const { result, error } = objectOf(jsonOf(await this.#ask({ path: "/mcpax/confirm", body })));
     if (error === undefined) return textOf(objectOf(result).status) ?? "";
     const { message, data } = objectOf(error);
-    throw problemOf(textOf(message) ?? "", textOf(objectOf(data).reason) ?? "");
+    throw problemOf(textOf(message) ?? "", textOf(objectOf(data).reason) ?? "", KEY_PROBLEMS);
   }
 
   async #asksOperator(): Promise<boolean> {
@@ -66,15 +66,15 @@ export class GatewayApi {
 
   /** By the word of whoever has the token. */
   async decide(approval: JsonObject, decision: "approve" | "deny"): Promise<string> {
-    return await this.#decideBy(approval, decision, {});
+    return await this.#decideBy(approval, decision);
   }
 
-  async #decideBy({ confirmation_id }: JsonObject, decision: "approve" | "deny", body: object): Promise<string> {
+  async #decideBy({ confirmation_id }: JsonObject, decision: "approve" | "deny", body?: object): Promise<string> {
     const path = `/api/approvals/${textOf(confirmation_id)}/${decision}`;
-    const answer = await this.#ask({ path, body, isOperator: true, mayRefuse: true });
+    const answer = await this.#ask({ path, body: body ?? {}, isOperator: true, mayRefuse: true });
     if (answer.status === 200) return textOf(objectOf(jsonOf(answer)).status) ?? "";
     const [, reason = ""] = /(\w+)$/.exec(textOf(objectOf(jsonOf(answer)).detail) ?? "") ?? [];
-    throw problemOf(`HTTP ${answer.status}`, reason);
+    throw problemOf(`HTTP ${answer.status}`, reason, body ? KEY_PROBLEMS : WORD_PROBLEMS);
   }
 
   async #ask({ path, mayMiss, mayRefuse, isOperator, ...order }: ApiOrder): Promise<HttpAnswer> {
@@ -116,15 +116,23 @@ const WORD_PROBLEMS: Readonly<Record<string, string>> = {
   not_proved: `the gateway does not know you as an operator: put an operator's token into ISTHMUS_TOKEN ("${PROGRAM} token create --user NAME --role operator" makes one)`,
   not_an_operator: `this token is no operator's: "${PROGRAM} token create --user NAME --role operator" makes one`,
   own_principal:
-    "nobody approves what they ask for themselves: put another operator's token into ISTHMUS_TOKEN, or sign with --key",
+    "nobody approves what they ask for themselves: put another operator's token into ISTHMUS_TOKEN, or have somebody else sign",
   made_by_requester: `whoever asks for this has made or rotated your token, so it may be in their hands: "${PROGRAM} token create" beside the gateway makes one that is not`,
   evidence_too_weak:
     'this call needs a signature: sign with --key, or write evidence = "operator" under [gate] and have it asked for anew',
   definition_changed: "the tool has changed since somebody was asked: its caller is told to ask anew",
 };
 
-function problemOf(message: string, reason: string): Ending {
-  const lines = [WORD_PROBLEMS[reason] ?? refusalText(message, reason)];
+/** The same of a signature. It says whose it is by the account in which it was made, whatever key that has. */
+const KEY_PROBLEMS: Readonly<Record<string, string>> = {
+  ...WORD_PROBLEMS,
+  own_principal: `this signature is ${operatorName()}'s, by the account that you use, and a caller of that name asked for this: nobody approves what they ask for themselves, so somebody else must sign it in an account of their own`,
+  own_key:
+    "whoever asked for this has the key, as holders in [[gate.anchors]] say: nobody approves what they ask for themselves, so sign with somebody else's",
+};
+
+function problemOf(message: string, reason: string, texts: typeof WORD_PROBLEMS): Ending {
+  const lines = [texts[reason] ?? refusalText(message, reason)];
   return reason === "unknown_trust_anchor" ? new UntrustedKey("failure", lines) : new Ending("failure", lines);
 }
 

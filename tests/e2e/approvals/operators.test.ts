@@ -1,6 +1,6 @@
 /** People who say yes without a key: whoever runs a gateway that asks nobody who they are, and operators who have a token. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../../hostile/kit/observe.ts";
@@ -76,7 +76,7 @@ describe("a newcomer who runs the demo", () => {
     const { stdout: token } = await run("operator", "token");
     const browser = new UserAgent();
     const page = await browser.submit(await browser.open(link), { sign: "in", token });
-    expect(page.text).toContain("You are operator.");
+    expect(page.text).toContain("You are signed in as operator of default.");
     const done = await browser.submit(page, { decision: "approve" });
     expect(done.text).toContain("Approved");
     expect((await call(name)).result).not.toMatchObject({ isError: true });
@@ -106,6 +106,7 @@ describe("an operator with a token", () => {
     operator: "--user bob --role operator",
     own: "--user ada --role operator",
     admin: "--user root --role admin",
+    sameName: `--user ${userInfo().username}`,
   };
   let rig: ValveRig;
   let number = 0;
@@ -133,6 +134,19 @@ describe("an operator with a token", () => {
     expect([code, stderr]).toEqual([1, expect.stringContaining("nobody approves what they ask for themselves")]);
   });
 
+  test.each([
+    ["brought with a token", () => ({ ISTHMUS_TOKEN: rig.tokens.operator ?? "" })],
+    ["brought by whoever runs the gateway", () => ({ HOME: rig.gateway.program.folder })],
+  ])("is told of a signature in the caller's name who must sign instead, %s", async (_how, env) => {
+    const gate = gateOf(await rig.call("plant.open", { number: ++number }, rig.as("sameName")));
+    const key = join(rig.folder, "operator.key");
+    writeFileSync(key, rig.keyText, { mode: 0o600 });
+    const words = ["approve", gate.confirmation_id, "--key", key, "--url", rig.url];
+    const { code, stderr } = await runProgram(words, { env: env() });
+    expect([code, stderr]).toEqual([1, expect.stringContaining(`this signature is operator:${userInfo().username}'s`)]);
+    expect(stderr).toContain("somebody else must sign it in an account of their own");
+  });
+
   test("is signed out of the page when the token is revoked", async () => {
     const { confirm_url } = await ask();
     const admin = (...words: string[]) =>
@@ -141,11 +155,11 @@ describe("an operator with a token", () => {
     const { token, id } = JSON.parse(stdout) as { token: string; id: string };
     const browser = new UserAgent();
     const page = await browser.submit(await browser.open(String(confirm_url)), { sign: "in", token });
-    expect(page.text).toContain("You are eve.");
+    expect(page.text).toContain("You are signed in as eve of default.");
     expect((await admin("revoke", id)).code).toBe(0);
     await eventually(
       async () => (await browser.open(String(confirm_url))).text,
-      (text) => !text.includes("You are eve."),
+      (text) => !text.includes("You are signed in as eve of default."),
     );
     expect((await browser.submit(page, { decision: "approve" })).status).toBe(403);
   });
