@@ -20,6 +20,7 @@ const methods = {
     resourceTemplates: [
       { uriTemplate: "file:///{+path}", name: "any" },
       { uriTemplate: "https://{+rest}", name: "web" },
+      { uriTemplate: "notes://{+path}", name: "notes" },
     ],
   }),
   "resources/read": ({ uri }) => ({ contents: [{ uri, text: "what it holds" }] }),

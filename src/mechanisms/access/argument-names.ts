@@ -62,14 +62,17 @@ export function mentionsAny(text: string, names: readonly string[]): boolean {
   return MAYBE_OTHERS.test(text) || mentionOf(names).test(text);
 }
 
-const MAYBE_OTHERS = /[\\\x80-\xff]/;
+const MAYBE_OTHERS = /[\\\x7f-\xff]/;
 const MENTIONS = new WeakMap<readonly string[], RegExp>();
 
 function mentionOf(names: readonly string[]): RegExp {
   let mention = MENTIONS.get(names);
   if (!mention) {
-    const quoted = names.map((name) => name.slice(1, -1).replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"));
-    mention = new RegExp(`"\\s*(?:${quoted.join("|")})\\s*"`, "i");
+    const quoted = names.map((name) => {
+      const letters = [...name.slice(1, -1).replaceAll(" ", "")];
+      return letters.map((letter) => letter.replace(/[\\^$.*+?()[\]{}|]/, "\\$&")).join(" *");
+    });
+    mention = new RegExp(`" *(?:${quoted.join("|")}) *"`, "i");
     MENTIONS.set(names, mention);
   }
   return mention;

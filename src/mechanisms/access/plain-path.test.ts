@@ -57,6 +57,13 @@ describe("the form of paths and URIs", () => {
     "/srv/a&#0000047;b",
     "/srv/a&bsol;b",
     "/srv/..%e2%88%95etc",
+    "/srv/..\u27cbetc",
+    "/srv/a\u27cdb",
+    "/srv/..\u00a5etc",
+    "/srv/..\u20a9etc",
+    "/srv/..\uffe5etc",
+    "/srv/..\uffe6etc",
+    "/srv/..%c2%a5etc",
   ])("%j holds what some take for a dot or a slash", (text) => {
     expect(() => globs(text, "/srv/*")).toThrow(PathFault);
     expect(uriFault(`file://${text}`)).toEqual(expect.any(String));

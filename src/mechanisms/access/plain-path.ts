@@ -20,7 +20,10 @@ const NEEDLESS = /%(2[def]|3[0-9]|4[1-9a-f]|5[0-9ac]|5f|6[1-9a-f]|7[0-9ae]|[01][
 /** A segment that is `.` or `..` to somebody: blanks, further dots, parameters, a query, a fragment or a stream are cut off first. */
 const DOTS = /(?:^|[/\\])\s*\.[.\s]*(?:[/\\;?#:]|$)/;
 /** What one form of a text makes of it, or what looks like it: slashes both ways, whole or in a sign such as "a/c". */
-const SLASH_LIKE = /[\u2044\u2100\u2101\u2105\u2106\u2215\u2216\u2571\u2572\u29f5\u29f8\u29f9\ufe68\uff0f\uff3c]/;
+const SLASH_LIKE =
+  /[\u2044\u2100\u2101\u2105\u2106\u2215\u2216\u2571\u2572\u27cb\u27cd\u29f5\u29f8\u29f9\ufe68\uff0f\uff3c]/;
+/** A backslash in what Windows reads with the code pages of Japan and Korea, also in their wide and small forms. */
+const BACKSLASH_SIGN = /[\u00a5\u20a9\uffe5\uffe6]/;
 /** Full stops that are dots in names of hosts. */
 const STOPS = /[\u3002\uff61]/g;
 /** Escapes that are none in URIs, and that some servers read all the same. */
@@ -33,6 +36,8 @@ const STREAM = /:\$(?:data|i30|index_allocation|bitmap|attribute_list)\b/i;
 const DRIVE_FOLDER = /^[a-z]:(?!\/)/i;
 /** What Windows drops at the end of a segment. */
 const DROPPED = /(?<![.\s])[.\s]+(?=\/|$)/g;
+/** To some, what stands before the dot is the name of a server, or a part of the scheme. */
+const TWO_SCHEMES = /^[^/?#:]*\.(?:https?|wss?|ftp|file):\//i;
 /** Not the letter of a drive. */
 const SCHEME = /^([a-z][a-z0-9+.-]+):(?:\/\/([^/?#]*))?/i;
 
@@ -52,11 +57,14 @@ export function pathFault(text: string): string | undefined {
   if (CONTROL.test(plain)) return "it holds control characters";
   if (hasManyMarks(plain)) return "it holds more than 30 marks at one letter";
   if (FOREIGN_ESCAPE.test(plain)) return "it holds an escape that only some understand";
-  if (SLASH_LIKE.test(plain)) return "it holds a letter that some take for a slash";
+  if (SLASH_LIKE.test(plain) || BACKSLASH_SIGN.test(plain)) return "it holds a letter that some take for a slash";
   if (STREAM.test(plain)) return "it names a stream of a file";
   if (/[A-Z]/.test(scheme + host)) return "scheme and host are not in lower case";
+  if (TWO_SCHEMES.test(text)) return "its scheme ends as another one";
+  // To servers of a scheme that not everybody knows the host may be the first segment.
+  const place = hasKnownScheme(text) ? rest : text.slice(scheme === "" ? 0 : scheme.length + 1);
   // As it is written, and as it is without escapes: these hide dots, blanks and parameters, too.
-  for (const one of new Set([rest, plainText(rest) ?? rest])) {
+  for (const one of new Set([place, plainText(place) ?? place])) {
     const form = toForm(one, "NFKC");
     if (form.length > MAX_LENGTH) return `in the one form of its letters it is longer than ${MAX_LENGTH} characters`;
     if (hasDotSegment(form)) return "it holds a dot segment";

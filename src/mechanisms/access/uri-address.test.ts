@@ -126,6 +126,35 @@ describe("the address in a URI", () => {
     expect(globs("mailto:ann@h.example/x", "mailto:*@h.example/*")).toBe(true);
   });
 
+  test("of another scheme is the same with any slashes before it, and any port", () => {
+    for (const place of [":private", ":/private", ":///private", ":////private", "://private:80", "://private:"])
+      expect(() => globs(`notes${place}/x`, "notes://private/*"), place).toThrow(PathFault);
+    expect(() => globs("notes://private/x", "notes:private/*")).toThrow(PathFault);
+    expect(globs("notes://public/x", "notes://private/*")).toBe(false);
+    expect(globs("notes:///public/x", "notes:///public/*")).toBe(true);
+    expect(globs("db://h:5432/x", "db://h:5432/*")).toBe(true);
+  });
+
+  test.each([
+    "./private",
+    "../root/private",
+    "x/../private",
+    "%2e/private",
+    "\uff0e/private",
+    ".;x/private",
+    ". /private",
+  ])("of another scheme may be the first segment of a path, and so is refused as %j", (place) => {
+    expect(uriFault(`notes://${place}/x`)).toEqual(expect.any(String));
+    expect(() => globs(`notes://${place}/x`, "notes://private/*")).toThrow(PathFault);
+  });
+
+  test.each(["docs.https://h.example/a", "x.file:///etc/passwd", "user-1.ftp:/a"])(
+    "of two schemes is refused: %j",
+    (uri) => {
+      expect(uriFault(uri)).toBe("its scheme ends as another one");
+    },
+  );
+
   test.each([
     ["https://evil.test/a.corp.example/x", "https://*.corp.example/*"],
     ["https://evil.test/?.corp.example/x", "https://*.corp.example/*"],

@@ -34,10 +34,22 @@ export function addressFault(text: string): string | undefined {
 const USER = /:\/\/[^/?#]*@/;
 const AFTER_HOST = /(:\/\/[^/?#]*)(?<![.:])[.:]+(?=[/?#]|$)/;
 const WITHOUT_PATH = /\b(?:https?|wss?|ftp):\/\/[^/?#*]+(?=[?#]|$)/;
+/**
+ * Of a scheme that not everybody knows: its servers may take the host for the first segment of a path, whatever slashes stand before
+ * it, or look at its name alone. In a pattern the name of a server may stand before it.
+ */
+const OWN_SCHEME = "^([^/?#:]*(?<!(?:^|[^a-z0-9+-])(?:https?|wss?|ftp|file))):";
+const OWN_SLASHES = new RegExp(`${OWN_SCHEME}/*`, "i");
+const OWN_PORT = new RegExp(`${OWN_SCHEME}(//[^/?#]*):\\d+(?=[/?#]|$)`, "i");
 
 /** A URI, or a pattern over some, with nothing in its address that a server may drop, and with the slash that it adds. */
 export function barestAddress(text: string): string {
-  return text.replace(USER, "://").replace(AFTER_HOST, "$1").replace(WITHOUT_PATH, "$&/");
+  return text
+    .replace(USER, "://")
+    .replace(AFTER_HOST, "$1")
+    .replace(WITHOUT_PATH, "$&/")
+    .replace(OWN_PORT, "$1:$2")
+    .replace(OWN_SLASHES, "$1://");
 }
 
 const FRAGMENT = /^([a-z][a-z0-9+.-]+:[^#]*)#.*$/s;
