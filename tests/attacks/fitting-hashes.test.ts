@@ -56,9 +56,8 @@ describeAttacks("what the platform allows to clients by a pattern", { config, to
 
   test("is for no token that a tenant's admin gives, for a client, the hash that stands for its own", async () => {
     const hash = createHash("sha256").update(field.token("unnamed")).digest("hex");
-    expect(hash).toContain("a");
-    expect(await usable(field.token("unnamed"))).toEqual(["free"]);
+    expect(await usable(field.token("unnamed"))).not.toContain("bound");
     const { status, text } = await field.api("POST", "/api/tokens", { user: "kay", client: hash }, { as: "unnamed" });
-    expect([status, text]).toEqual([403, expect.stringContaining(`the name of the client "${hash}"`.slice(0, 60))]);
+    expect([status, text]).toEqual([403, expect.stringContaining(`the name of the client \\"${hash}\\"`)]);
   });
 });

@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import { CountingScanner } from "./counting-scanner.ts";
 import { MAX_ITEMS, MAX_MEMBERS } from "./members.ts";
 import { JsonFault, MAX_JSON_DEPTH } from "./scanner.ts";
-import { decodeString } from "./text.ts";
+import { decodeString, stringOf } from "./text.ts";
 
 /**
  * Takes text of one character per byte, gives an ordinary string. Throws JsonFault on what is not JSON, and where its objects have
@@ -41,6 +41,10 @@ export function digestJsonOrText(text: string): string {
   }
 }
 
+/**
+ * Texts are only ever appended to one another: the engine copies them once, when the whole is read. Joined in each container, what is
+ * deep inside would be copied again for each that is around it.
+ */
 function write(scanner: CountingScanner, depth: number): string {
   const open = scanner.text.charAt(scanner.at);
   if (open === "{") return writeObject(scanner, depth);
@@ -48,7 +52,13 @@ function write(scanner: CountingScanner, depth: number): string {
   const start = scanner.at;
   scanner.value(depth);
   const literal = scanner.text.slice(start, scanner.at);
-  return open === '"' ? JSON.stringify(decodeString(literal)) : literal;
+  return open === '"' ? respell(literal) : literal;
+}
+
+/** Whatever has another spelling is spelled with one of these two; what else is escaped has to be, and looks the same. */
+function respell(literal: string): string {
+  const isSettled = !literal.includes("\\u") && !literal.includes("\\/");
+  return isSettled ? stringOf(literal) : JSON.stringify(decodeString(literal));
 }
 
 function writeObject(scanner: CountingScanner, depth: number): string {
@@ -67,16 +77,19 @@ function writeObject(scanner: CountingScanner, depth: number): string {
   });
   // By UTF-16 code units, as RFC 8785 wants it. Repeated keys keep their order: their readers may not agree on the winner.
   members.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
-  return `{${members.map(({ key, value }) => `${JSON.stringify(key)}:${value}`).join(",")}}`;
+  let text = "{";
+  for (const { key, value } of members) text += `${text === "{" ? "" : ","}${JSON.stringify(key)}:${value}`;
+  return `${text}}`;
 }
 
 function writeArray(scanner: CountingScanner, depth: number): string {
-  const items: string[] = [];
+  let text = "[";
   eachItem(scanner, depth, "]", () => {
     scanner.countItem();
-    items.push(write(scanner, depth + 1));
+    if (text !== "[") text += ",";
+    text += write(scanner, depth + 1);
   });
-  return `[${items.join(",")}]`;
+  return `${text}]`;
 }
 
 /** Stands on the opening bracket; ends behind the closing one. */
