@@ -1,5 +1,5 @@
 /** A server that is a child process: one message per line, everything on one pipe. */
-import type { Clock, GatheredBytes, Log, Timer, Timers } from "../../contract/index.ts";
+import type { Clock, GatheredBytes, Log, Timers } from "../../contract/index.ts";
 import { MessageFault } from "../../wire/jsonrpc/index.ts";
 import { peekAnswer, peekId } from "./large-answer.ts";
 import type { McpConfig } from "./mcp-config.ts";
@@ -8,6 +8,7 @@ import {
   type Child,
   type ChildExit,
   createTellingFilter,
+  StderrLines,
   spawnChild,
   WaitingLines,
   type Watchdog,
@@ -120,7 +121,8 @@ export function createStdioTransport(options: StdioOptions): UpstreamTransport {
     mayBeModern: true,
 
     open(handlers) {
-      const stderr = readLines(options, options.hearProgram?.(config.id));
+      const { log, timers } = options;
+      const stderr = new StderrLines({ log, timers, hear: options.hearProgram?.(config.id) });
       lose = handlers.onLost.bind(handlers);
       child = spawnChild({
         command: config.command ?? "",
@@ -135,7 +137,7 @@ export function createStdioTransport(options: StdioOptions): UpstreamTransport {
         onLine: (line) => onLine(line, handlers),
         onDropped: (head, tail) => handlers.onFault(new UnheldMessage(peekId(head, tail))),
         onDrain,
-        onStderr: stderr.push,
+        onStderr: (text) => stderr.push(text),
         onExit(exit) {
           stderr.end();
           if (!isClosed) handlers.onLost(describeExit(exit, child?.stderrTail() ?? ""));
@@ -193,45 +195,4 @@ function describeExit(exit: ChildExit, tail: string): UpstreamFailure {
   // What a server says when it dies may name its credentials: it goes to the log and to operators, never to callers.
   const lastLine = tail.split("\n").filter(createTellingFilter()).at(-1)?.trim().slice(0, 200) ?? "";
   return { kind: "lost", message: how, ...(lastLine === "" ? {} : { cause: lastLine }) };
-}
-
-const MAX_LINE = 1024;
-/** So many lines of standard error are logged in a second; the others are counted. */
-const MAX_LOGGED = 100;
-const LOGGED_MS = 1_000;
-
-type Lines = { push(text: string): void; end(): void };
-
-/** Standard error as debug lines: servers write there what they like, mostly greetings. `hear`: what may be more than that. */
-function readLines({ log, timers }: Pick<StdioOptions, "log" | "timers">, hear?: (line: string) => void): Lines {
-  const isTelling = createTellingFilter();
-  let rest = "";
-  let count = 0;
-  let timer: Timer | undefined;
-  function tellRest(): void {
-    if (count > MAX_LOGGED) log.debug("server wrote more to stderr", { lines: count - MAX_LOGGED });
-    timer?.cancel();
-    timer = undefined;
-    count = 0;
-  }
-  function take(whole: string): void {
-    const line = whole.slice(0, MAX_LINE);
-    if (line.trim() !== "") {
-      timer ??= timers.after(LOGGED_MS, tellRest);
-      if (++count <= MAX_LOGGED) log.debug("server wrote to stderr", { line });
-    }
-    if (isTelling(line)) hear?.(line);
-  }
-  return {
-    push(text) {
-      const lines = (rest + text).split("\n");
-      rest = (lines.pop() ?? "").slice(-MAX_LINE);
-      for (const line of lines) take(line);
-    },
-    end() {
-      take(rest);
-      rest = "";
-      tellRest();
-    },
-  };
 }

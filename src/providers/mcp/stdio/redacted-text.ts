@@ -11,6 +11,7 @@ export interface RedactedText {
   readonly rest: string;
 }
 
+const [LF, CR] = [10, 13];
 const SHOWN = "[secret]";
 /** So much of a secret that was cut off is hidden, too. */
 const MIN_HIDDEN = 4;
@@ -60,10 +61,15 @@ export function redactedText(spellings: readonly string[]): RedactedText {
 }
 
 /** `places`: where each of its characters stands in the text. */
-function withoutBreaks(text: string): { joined: string; places: readonly number[] } {
-  const places: number[] = [];
-  for (let at = 0; at < text.length; at++) if (text[at] !== "\n" && text[at] !== "\r") places.push(at);
-  return { joined: places.length === text.length ? text : text.replace(/[\r\n]/g, ""), places };
+function withoutBreaks(text: string): { joined: string; places: Uint32Array } {
+  const places = new Uint32Array(text.length);
+  let length = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code !== LF && code !== CR) places[length++] = at;
+  }
+  const joined = length === text.length ? text : text.replace(/[\r\n]+/g, "");
+  return { joined, places: places.subarray(0, length) };
 }
 
 /** What the spellings are without escapes; those are found in other spellings, too. */
@@ -115,7 +121,7 @@ function beginningOf(spelling: string, text: string): number {
 }
 
 /** A secret that was written over several lines leaves one line break. */
-function replaced(text: string, ranges: readonly Range[], places: readonly number[]): string {
+function replaced(text: string, ranges: readonly Range[], places: Uint32Array): string {
   let [shown, from] = ["", 0];
   for (const { start, end } of ranges) {
     const [first, last] = [places[start] ?? text.length, (places[end - 1] ?? text.length) + 1];

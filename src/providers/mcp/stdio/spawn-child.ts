@@ -10,6 +10,7 @@ import { childEnvironment } from "./child-environment.ts";
 import { endChild } from "./end-child.ts";
 import { createLineSplitter } from "./line-splitter.ts";
 import { createLineWriter } from "./line-writer.ts";
+import { readInTurns } from "./pipe-reading.ts";
 import { redactedText } from "./redacted-text.ts";
 import { passwordIn, spellingsOf } from "./secret-spellings.ts";
 import { describeSpawnError } from "./spawn-error.ts";
@@ -38,6 +39,8 @@ export type ChildOptions = {
   gathered?: GatheredBytes;
   /** A line for which there was no memory has ended: its beginning and its end. */
   onDropped?(head: string, tail: string): void;
+  /** When it goes on with output that comes without a pause. Default: when everybody else had their turn. */
+  later?(turn: () => void): void;
   /** How long the child has between the steps of `kill`. Default 2 s. */
   graceMs?: number;
   onLine(line: string): void;
@@ -156,20 +159,21 @@ export function spawnChild(options: ChildOptions): Child {
   stdin.on("error", () => void kill()); // EPIPE: it reads no more, so it cannot serve; usually it has just ended
   stdout.on("error", () => {});
   stderr.on("error", () => {});
-  stdout.on("data", (data: Buffer) => {
+  function onStdout(data: Buffer): void {
     try {
       splitter.push(data.toString("latin1"));
     } catch (error) {
       killBecause(error instanceof Error ? error : new Error(String(error)));
     }
-  });
+  }
   function onStderr(text: string): void {
     if (text === "") return;
     tail = (tail + text).slice(-STDERR_TAIL);
     options.onStderr?.(text);
   }
   stderr.setEncoding("utf8");
-  stderr.on("data", (text: string) => onStderr(said.push(text)));
+  const output = readInTurns(stdout, onStdout, options.later);
+  readInTurns(stderr, (text: string) => onStderr(said.push(text)), options.later);
   child.on("error", (cause) => {
     if (pid !== undefined) return; // a signal could not be sent; the exit is reported by itself
     exit = { code: null, signal: null, error: describeSpawnError(options, cause) };
@@ -177,6 +181,7 @@ export function spawnChild(options: ChildOptions): Child {
   });
   child.on("exit", (code, signal) => {
     exit = { code, signal };
+    output.resume();
     void kill().then(reportAfterDrain); // whatever it left behind in its group
   });
   child.on("close", report);
@@ -191,8 +196,8 @@ export function spawnChild(options: ChildOptions): Child {
     },
     write: writer.write,
     endInput: writer.end,
-    pause: () => void stdout.pause(),
-    resume: () => void stdout.resume(),
+    pause: output.pause,
+    resume: output.resume,
     kill,
     stderrTail: () => (tail + said.rest).slice(-STDERR_TAIL),
   };
