@@ -25,7 +25,12 @@ id = "told"
 command = ${JSON.stringify(process.execPath)}
 args = ["${SERVER}", "${file}"]
 `;
-const tokens = { ann: ["--user", "ann"], root: ["--user", "root", "--role", "admin"] };
+const tokens = {
+  ann: ["--user", "ann"],
+  tom: ["--user", "tom"],
+  eve: ["--user", "eve"],
+  root: ["--user", "root", "--role", "admin"],
+};
 const FLOOD = 300;
 /** As many as come at once, and those that come while the test runs. */
 const MOST = 150;
@@ -128,6 +133,40 @@ describeAttacks("tasks that a server runs", { config, tokens }, (field) => {
     for (let at = 0; at < 20; at++) await task.leave("tasks/cancel");
     await expect.poll(() => asked("tasks/cancel")).toBeGreaterThan(before);
     await expect.poll(async () => (await notesOf(field, task)).join()).toContain("cancelled");
+  });
+
+  // Clients that cannot be asked share one process of the server, and so its tasks.
+  const RELATED = "io.modelcontextprotocol/related-task";
+  test.each<[string, (id: string) => object]>([
+    ["alone", (id) => ({ [RELATED]: { taskId: id } })],
+    ["beside other words", (id) => ({ "example.com/k": 1, [RELATED]: { taskId: id, more: true } })],
+    ["with a progress token", (id) => ({ progressToken: 7, [RELATED]: { taskId: id } })],
+  ])("are named to the server by those who made them only: %s", async (_how, meta) => {
+    const call = {
+      method: "tools/call",
+      params: { name: "told.dump", arguments: { how: "slow" }, task: { ttl: 60_000 } },
+    };
+    const send = async (as: string, message: object) =>
+      (await field.rpc({ id: 1, ...message }, { as, headers: { "mcp-protocol-version": "2025-11-25" } })).messages.at(
+        -1,
+      );
+    let calls = asked("tools/call");
+    const arrived = () => expect.poll(() => asked("tools/call")).toBe(++calls);
+    const { taskId } = ((await send("tom", call))?.result?.task ?? {}) as { taskId: string };
+    expect(taskId).toEqual(expect.any(String));
+    await arrived();
+    const told = async (as: string) => {
+      expect((await send(as, { ...call, params: { ...call.params, _meta: meta(taskId) } }))?.result).toBeDefined();
+      await arrived();
+      const lines = readFileSync(file, "utf8")
+        .split("\n")
+        .filter((line) => line.startsWith("tools/call"));
+      return /^tools\/call \d+-\d+$/.test(lines.at(-1) ?? "");
+    };
+    expect(await told("eve")).toBe(false);
+    // Where the server runs in another process, the gateway keeps the task, and the server is told of none.
+    if (field.processes === 1) expect(await told("tom")).toBe(true);
+    await send("tom", { method: "tasks/cancel", params: { taskId } });
   });
 
   test.each(["tasks/result", "tasks/get", "tasks/list", "tasks/cancel"])(

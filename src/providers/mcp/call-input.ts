@@ -28,7 +28,7 @@ function ownInput(running: RunningCall, session: UpstreamSession, id: string, pa
   if (input.text.includes('"_meta"')) {
     running.token = input.at(TOKEN_PATH);
     if (running.token !== undefined) input = input.splice(TOKEN_PATH, id);
-    input = tasks.towardsServer(input);
+    input = tasks.towardsServer(input, call.principal);
   }
   const isAboutTask = call.method.startsWith("tasks/");
   // What a server of 2026 runs as a task the gateway keeps itself: no caller has a name for it there.

@@ -48,7 +48,7 @@ export class CallQuestions {
   /** What is said in a task names the task. */
   #inTask(body: Payload, session: UpstreamSession): Payload {
     const { driven } = this.#running;
-    if (!driven) return session.context.tasks.towardsServer(body);
+    if (!driven) return session.context.tasks.towardsServer(body, this.#running.call.principal);
     return body.splice(["_meta", RELATED_TASK], jsonText({ taskId: driven.id }));
   }
 
@@ -57,7 +57,9 @@ export class CallQuestions {
     const token = key === undefined ? undefined : this.#open.get(key)?.token;
     if (method === "notifications/progress" && token === undefined) return;
     const params = token === undefined ? body : body.splice(["progressToken"], token);
-    void session.send(notificationText(method, session.context.tasks.towardsServer(params)));
+    void session.send(
+      notificationText(method, session.context.tasks.towardsServer(params, this.#running.call.principal)),
+    );
   }
 
   /** The call is over: nobody will answer any more. */

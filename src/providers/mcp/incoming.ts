@@ -239,7 +239,7 @@ async function askClient(
   let text: string;
   try {
     const answer = await host.ask(client, { ...ask, key: open.key }, signal);
-    text = answerText(open.id, answer.outcome, tasks.towardsServer(answer.payload));
+    text = answerText(open.id, answer.outcome, tasks.towardsServer(answer.payload, client.principal));
   } catch (error) {
     log.debug("question outside a call not answered", { method: ask.method, cause: error });
     text = errorText(open.id, { code: -32603, message: "The client cannot be asked now." });

@@ -95,8 +95,8 @@ export function hasOwnChild(config: McpConfig, session: SessionRef | undefined):
 }
 
 /** A client's words outside any call. A server that hears of other roots asks for them. */
-function tell(slot: SessionSlot, method: string, input: Payload): void {
-  const say = () => void slot.ready?.send(notificationText(method, slot.tasks.towardsServer(input)));
+function tell(slot: SessionSlot, { principal }: SessionRef, method: string, input: Payload): void {
+  const say = () => void slot.ready?.send(notificationText(method, slot.tasks.towardsServer(input, principal)));
   if (method === ROOTS_CHANGED) slot.rootsPace.take(say);
   else say();
 }
@@ -314,7 +314,7 @@ class McpProvider implements Provider {
     const own = this.#clients.get(session.id);
     if (method === "logging/setLevel") this.#setLevel(session, input);
     else if (own?.ready?.modern) this.#notifyModern(own.ready.modern, method, input);
-    else if (own) for (const slot of [own, ...own.spares]) tell(slot, method, input);
+    else if (own) for (const slot of [own, ...own.spares]) tell(slot, session, method, input);
   }
 
   /** Servers of 2026-07-28 ask for roots when they want them: that those have changed means nothing to them. */

@@ -2,7 +2,7 @@
  * Tasks that a server runs for us. Towards clients a task bears the id of the call that made it, because the server's
  * own id is a key to the task and must not leave the gateway.
  */
-import { decodeString, jsonText, type Payload } from "../../contract/index.ts";
+import { decodeString, jsonText, type Payload, type Principal } from "../../contract/index.ts";
 import { RELATED_TASK } from "../../wire/mcp/index.ts";
 
 export type TaskEntry = {
@@ -86,10 +86,11 @@ export class TaskTable {
     return entry ? body.splice(RELATED_PATH, jsonText(entry.id)) : body;
   }
 
-  /** A body of a client as the server knows it. */
-  towardsServer(body: Payload): Payload {
+  /** A body of this client as the server knows it. That it belongs to a task of somebody else is not said. */
+  towardsServer(body: Payload, { id }: Principal): Payload {
     if (!body.text.includes(RELATED_TASK)) return body;
     const entry = this.#byId.get(decodeString(body.at(RELATED_PATH)) ?? "");
+    if (entry && entry.principal !== id) return body.splice(RELATED_PATH.slice(0, -1));
     return entry ? body.splice(RELATED_PATH, jsonText(entry.upstreamId)) : body;
   }
 }

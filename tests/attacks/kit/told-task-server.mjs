@@ -1,6 +1,6 @@
 // A server on stdio whose one tool is a task of its own, which is over at once: as `how` says, completed or failed, which its result
 // says, too; "late": completed, and only its result says that it failed; "fault": its result is an error; "slow": it works on.
-// It writes the method of each request to the file that is its argument.
+// It writes the method of each request to the file that is its argument, and the task that it is about or said to belong to.
 import { appendFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 
@@ -36,7 +36,8 @@ const methods = {
 createInterface({ input: process.stdin }).on("line", (line) => {
   const { id, method, params } = JSON.parse(line);
   if (id === undefined || method === undefined) return;
-  appendFileSync(file, `${method} ${params?.taskId ?? ""}\n`);
+  const related = params?._meta?.["io.modelcontextprotocol/related-task"]?.taskId;
+  appendFileSync(file, `${method} ${params?.taskId ?? related ?? ""}\n`);
   const isFault = method === "tasks/result" && tasks.get(params.taskId)?.how === "fault";
   if (!methods[method] || isFault) return send({ id, error: { code: -32603, message: "no" } });
   send({ id, result: methods[method](params) });
