@@ -209,6 +209,15 @@ describe("messages that go on", () => {
     expect(JSON.parse(sent)).toEqual({ jsonrpc: "2.0", id: 5, [outcome]: { code: 1 } });
   });
 
+  test.each(["result", "error"])("have no params beside a %s", (outcome) => {
+    const own = `"${outcome}":{"code":1}`;
+    for (const members of [`"params":{"rider":1},${own}`, `${own},"params":{"rider":1}`, `"params":[],${own},"x":1`]) {
+      const { body } = skimMessage(`{"jsonrpc":"2.0","id":1,${members}}`);
+      const sent = answerText("5", outcome === "result" ? "result" : "fault", body);
+      expect(JSON.parse(sent)).toEqual({ jsonrpc: "2.0", id: 5, [outcome]: { code: 1 } });
+    }
+  });
+
   test("without params stay without them, or get them where they belong", () => {
     const message = skimMessage('{"jsonrpc":"2.0","id":1,"method":"m" }');
     expect(requestText("2", "m", message.body)).toBe('{"jsonrpc":"2.0","id":2,"method":"m" }');

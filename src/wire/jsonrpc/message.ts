@@ -85,7 +85,8 @@ export function skimMessage(text: string): Message {
     );
     top.end = scanner.at;
     scanner.end();
-    if (!top.keys.every((key) => FRAME.has(key))) return skimFrame(top);
+    const isAnswer = !top.has("method");
+    if ((params && isAnswer) || !top.keys.every((key) => FRAME.has(key))) return skimFrame(top, isAnswer);
     const message = classify(text, top, inner);
     // Only now: what is usual is not looked at again.
     if (params && !scanner.metKnown) remember(params);
@@ -95,13 +96,16 @@ export function skimMessage(text: string): Message {
   }
 }
 
-/** A message with further members: they are judged by nobody and do not go on, and none may be another spelling of ours. */
-function skimFrame(top: Members): Message {
+/**
+ * A message with further members, or an answer with params: they are judged by nobody and do not go on, and none may be another
+ * spelling of ours.
+ */
+function skimFrame(top: Members, isAnswer: boolean): Message {
   const own: string[] = [];
   for (const [index, key] of top.keys.entries()) {
     const name = FRAME.misspelled(key);
     if (name !== undefined) throw new MessageFault(-32600, otherSpelling(name), idOf(top));
-    if (FRAME.has(key)) own.push(`"${key}":${top.textAt(index)}`);
+    if (FRAME.has(key) && !(isAnswer && key === "params")) own.push(`"${key}":${top.textAt(index)}`);
   }
   return skimMessage(`{${own.join(",")}}`);
 }
