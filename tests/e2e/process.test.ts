@@ -29,10 +29,9 @@ describe("signals", () => {
     const session = await openSession(gateway.url);
     const call = post(gateway.url, toolCall(1, "hello.count", { to: 10_000 }), session).catch(() => undefined);
     await new Promise((resolve) => setTimeout(resolve, 100));
-    const start = Date.now();
     expect(await gateway.stop()).toBe(0);
-    expect(Date.now() - start).toBeLessThan(4_000);
-    await call;
+    // To count to the end would take more than three minutes.
+    expect(JSON.stringify(await call)).not.toContain("Counted to");
   });
 
   test("a second signal ends it at once", async () => {

@@ -85,9 +85,7 @@ describe("completion where patterns decide about URIs", () => {
     const beside = Array.from({ length: 499 }, (_, at) => `file:///{+a}/${at}/{b}/{+c}x`);
     const bindings = [bind("docs.*"), bind("docs.file:///*x", false)];
     const long = Array.from({ length: 100 }, (_, at) => `${at}/${"z/".repeat(1_000)}y`);
-    const started = performance.now();
     const kept = completing({ bindings }, { beside })("")(long);
-    expect(performance.now() - started).toBeLessThan(2_000);
     expect(kept.length).toBeGreaterThan(5);
     expect(kept).toEqual(long.slice(0, kept.length));
     expect(kept.length).toBeLessThan(long.length);

@@ -96,17 +96,16 @@ describe("createSseDecoder", () => {
     expect(decode(event.split(""), 20)).toEqual([message("x".repeat(20))]);
   });
 
+  // Copied anew with each piece it would be 32 GiB, and the test out of time.
   test("reads one large event in time linear in its size", () => {
     const size = 32 * 1024 * 1024;
     const piece = "x".repeat(16 * 1024);
     let length = 0;
     const decoder = createSseDecoder({ maxEventBytes: size + 10, onEvent: (event) => (length = event.data.length) });
-    const start = performance.now();
     decoder.push("data: ");
     for (let sent = 0; sent < size; sent += piece.length) decoder.push(piece);
     decoder.push("\n\n");
     expect(length).toBe(size);
-    expect(performance.now() - start).toBeLessThan(2000); // quadratic would copy 32 GiB
   });
 
   const SHORT = 1024 * 1024;
