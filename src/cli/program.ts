@@ -26,7 +26,7 @@ export function createProgram(verb?: string): Command {
   const program = new Command("isthmus")
     .description("The narrow waist between agents and everything they can call.")
     .version(VERSION, "--version", "print the version")
-    .configureOutput({ writeErr: sayText, outputError: (text) => sayText(text.replace(/^error: /, "isthmus: ")) })
+    .configureOutput({ writeErr: sayText, outputError: (text) => sayText(said(text)) })
     // Every verb has options; without the word there is room for what the verb does, down to narrow terminals.
     .configureHelp({
       minWidthToWrap: 20,
@@ -69,6 +69,7 @@ export function createProgram(verb?: string): Command {
     addClientCommands(program);
   }
 
+  for (const command of program.commands) sayChoices(command);
   // Whoever reads a config reads variables with it.
   for (const command of program.commands) {
     if (command.options.some(({ long }) => long === "--config")) command.addOption(envFileOption());
@@ -84,6 +85,21 @@ export function createProgram(verb?: string): Command {
     .action(async () => (await import("../server/demo/demo-server.ts")).serveDemo(process.stdin, process.stdout));
 
   return program;
+}
+
+/** Of a verb that does several things: without a word for one of them, which there are. */
+function sayChoices(command: Command): void {
+  const [{ required = false, argChoices = undefined } = {}] = command.registeredArguments;
+  if (!required || !argChoices) return;
+  const name = command.name();
+  const missing = `isthmus: ${name}: say which: ${argChoices.join(", ")}\n`;
+  command
+    .configureOutput({ outputError: (text) => sayText(/missing required argument/.test(text) ? missing : said(text)) })
+    .showHelpAfterError(`"${PROGRAM} help ${name}" says what they do.`);
+}
+
+function said(text: string): string {
+  return text.replace(/^error: /, "isthmus: ");
 }
 
 /** Help has the first of the other words for a verb only. */

@@ -30,7 +30,8 @@ function optionCases({ name, options }: CompletedVerb): string[] {
 
 function verbCase({ name, options, takes }: CompletedVerb): string {
   const flags = options.map(({ flag }) => flag).join(" ");
-  return `    ${name}) if [[ "$word" == -* ]]; then COMPREPLY=($(compgen -W "${flags}" -- "$word")); else ${completionOf(takes)}; fi ;;`;
+  const isFirst = Array.isArray(takes) ? 'elif [ "$COMP_CWORD" -eq 2 ]; then' : "else";
+  return `    ${name}) if [[ "$word" == -* ]]; then COMPREPLY=($(compgen -W "${flags}" -- "$word")); ${isFirst} ${completionOf(takes)}; fi ;;`;
 }
 
 function completionOf(takes: Taken): string {

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { Command, Option } from "commander";
+import { Argument, Command, Option } from "commander";
 import { describe, expect, test } from "vitest";
 import { bashScript } from "./bash-script.ts";
 import { describeProgram } from "./describe-program.ts";
@@ -13,6 +13,10 @@ function program(): Command {
     .command("list")
     .description("Lists what's there.")
     .addOption(new Option("--how <way>", "x").choices(["a", "b"]));
+  made
+    .command("token")
+    .addArgument(new Argument("<action>", "x").choices(["create", "list"]))
+    .argument("[id]", "y");
   made.command("secret", { hidden: true });
   return made;
 }
@@ -21,7 +25,7 @@ const verbs = describeProgram(program(), { call: "tool", "--config": "file" });
 
 describe("describeProgram", () => {
   test("reads verbs and options from the command line, and leaves out what is hidden", () => {
-    expect(verbs.map(({ name }) => name)).toEqual(["call", "list", "help"]);
+    expect(verbs.map(({ name }) => name)).toEqual(["call", "list", "token", "help"]);
     expect(verbs[0]).toEqual({
       name: "call",
       about: "Calls a tool",
@@ -45,12 +49,18 @@ COMP_WORDS=(${words.map((word) => `"${word}"`).join(" ")}); COMP_CWORD=${words.l
 
 describe("bashScript", () => {
   test("completes verbs, options, values of options, and the names of tools", () => {
-    expect(complete("isthmus", "")).toEqual(["call", "list", "help"]);
+    expect(complete("isthmus", "")).toEqual(["call", "list", "token", "help"]);
     expect(complete("isthmus", "li")).toEqual(["list"]);
     expect(complete("isthmus", "call", "--c")).toEqual(["--config"]);
     expect(complete("isthmus", "list", "--how", "")).toEqual(["a", "b"]);
     expect(complete("isthmus", "call", "tool.t")).toEqual(["tool.two"]);
     expect(complete("isthmus", "list", "")).toEqual([]);
+  });
+
+  test("completes what a verb can do, as its first word only", () => {
+    expect(complete("isthmus", "token", "")).toEqual(["create", "list"]);
+    expect(complete("isthmus", "token", "cr")).toEqual(["create"]);
+    expect(complete("isthmus", "token", "create", "")).toEqual([]);
   });
 });
 
@@ -62,6 +72,7 @@ describe("zshScript", () => {
     expect(script).toContain("    call) _arguments '--config[the file]:value:_files'");
     expect(script).toContain("'*:word:($(isthmus complete tool 2>/dev/null))' ;;");
     expect(script).toContain("'--how[x]:value:(a b)'");
+    expect(script).toMatch(/^ {4}token\) _arguments .*'1:word:\(create list\)' ;;$/m);
   });
 });
 
@@ -72,5 +83,6 @@ describe("fishScript", () => {
     expect(script).toContain("-n '__fish_seen_subcommand_from call' -a '(isthmus complete tool 2>/dev/null)'\n");
     expect(script).toContain("-n '__fish_seen_subcommand_from call' -l config -x -F -d 'the file'\n");
     expect(script).toContain("-n '__fish_seen_subcommand_from list' -l how -x -a 'a b' -d 'x'\n");
+    expect(script).toContain("token; and not __fish_seen_subcommand_from create list' -a 'create list'\n");
   });
 });

@@ -5,7 +5,7 @@ export type CompletedVerb = {
   readonly name: string;
   readonly about: string;
   readonly options: readonly { readonly flag: string; readonly about: string; readonly takes: Taken }[];
-  /** What stands behind the verb. */
+  /** What stands behind the verb; of a list of words one, as the first. */
   readonly takes: Taken;
 };
 
@@ -20,7 +20,7 @@ export function describeProgram(program: Command, kinds: Kinds): CompletedVerb[]
   return help.visibleCommands(program).map((verb) => ({
     name: verb.name(),
     about: firstSentence(verb.description()),
-    takes: kinds[verb.name()] ?? "nothing",
+    takes: kinds[verb.name()] ?? verb.registeredArguments[0]?.argChoices ?? "nothing",
     options: help.visibleOptions(verb).flatMap(({ long, description, argChoices, required, optional }) => {
       if (!long) return [];
       const takes = argChoices ?? kinds[long] ?? (required || optional ? "text" : "nothing");

@@ -13,7 +13,7 @@ function verbLines({ name, about, options, takes }: CompletedVerb): string[] {
   const words = argumentsOf(takes);
   return [
     `complete -c isthmus -n __fish_use_subcommand -a ${name} -d ${quote(about)}`,
-    ...(words === "" ? [] : [`complete -c isthmus ${seen} ${words}`]),
+    ...(words === "" ? [] : [`complete -c isthmus ${Array.isArray(takes) ? seenFirst(name, takes) : seen} ${words}`]),
     ...options.map(({ flag, about: meaning, takes: value }) => {
       const needs = value === "nothing" ? "" : `-x ${argumentsOf(value)}`;
       return `complete -c isthmus ${seen} -l ${flag.replace(/^--/, "")} ${needs} -d ${quote(meaning)}`.replace(
@@ -22,6 +22,10 @@ function verbLines({ name, about, options, takes }: CompletedVerb): string[] {
       );
     }),
   ];
+}
+
+function seenFirst(name: string, words: readonly string[]): string {
+  return `-n '__fish_seen_subcommand_from ${name}; and not __fish_seen_subcommand_from ${words.join(" ")}'`;
 }
 
 function argumentsOf(takes: Taken): string {

@@ -28,7 +28,7 @@ function verbCase({ name, options, takes }: CompletedVerb): string {
     const action = value === "nothing" ? "" : `:value:${actionOf(value)}`;
     return quote(`${flag}[${about.replace(/[[\]:]/g, " ")}]${action}`);
   });
-  return `    ${name}) _arguments ${[...specs, quote(`*:word:${actionOf(takes)}`)].join(" ")} ;;`;
+  return `    ${name}) _arguments ${[...specs, quote(`${Array.isArray(takes) ? "1" : "*"}:word:${actionOf(takes)}`)].join(" ")} ;;`;
 }
 
 function actionOf(takes: Taken): string {
