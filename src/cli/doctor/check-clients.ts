@@ -33,6 +33,8 @@ function judge(
   needsOthers: boolean,
 ): Finding {
   if (url !== undefined) return ok(what, `${file} points at ${url}`);
+  const bridged = args.find((arg) => /^https?:/i.test(arg));
+  if (bridged !== undefined) return ok(what, `${file} points at ${bridged}, through ${command}`);
   const config = args[args.indexOf("--config") + 1];
   const missing = [command, args[0], config].find((path) => path?.startsWith("/") && !existsSync(path));
   const refused = needsOthers ? "; calls that need a yes are refused there" : "";

@@ -216,4 +216,6 @@ test("isOurServer knows the program however it is started, and the address", () 
   expect(isOurServer({ url: "http://127.0.0.1:7411/files/mcp" }, url)).toBe(true);
   expect(isOurServer({ url: "http://127.0.0.1:9000/mcp" }, url)).toBe(false);
   expect(isOurServer({ command: "isthmus-tools", args: ["stdio"] }, url)).toBe(false);
+  expect(isOurServer({ command: "npx", args: ["-y", "mcp-remote", "http://127.0.0.1:7411/mcp"] }, url)).toBe(true);
+  expect(isOurServer({ command: "npx", args: ["-y", "mcp-remote", "http://127.0.0.1:9000/mcp"] }, url)).toBe(false);
 });

@@ -143,11 +143,13 @@ function warnOfArguments({ args = [], url = "" }: Omit<NewServer, "id">): string
   return maskedUrl(url) === url ? found : [...found, "its url holds what looks like a secret; it is copied as it is"];
 }
 
-/** Whether a server of a client is `isthmus stdio`, or the address of this gateway. */
+/** Whether a server of a client is `isthmus stdio`, or the address of this gateway, also where a bridge is told it. */
 export function isOurServer({ command, args = [], url }: Omit<NewServer, "id">, gatewayUrl: URL | undefined): boolean {
-  if (url !== undefined) return gatewayUrl !== undefined && URL.canParse(url) && new URL(url).host === gatewayUrl.host;
+  const isOurs = (address: string) =>
+    gatewayUrl !== undefined && /^https?:/i.test(address) && URL.parse(address)?.host === gatewayUrl.host;
+  if (url !== undefined) return isOurs(url);
   const words = [command ?? "", ...args].map((word) =>
     basename(word.replaceAll("\\", "/")).replace(/\.(?:js|cmd|exe)$/, ""),
   );
-  return words.includes("isthmus") && args.includes("stdio");
+  return (words.includes("isthmus") && args.includes("stdio")) || args.some(isOurs);
 }

@@ -65,3 +65,8 @@ export function ourAddress(client: string, url: string): OurEntry | undefined {
       return { url };
   }
 }
+
+/** How a client that starts all that it names reaches an address: by a program that others make. */
+export function bridgeTo(url: string): OurEntry {
+  return { command: "npx", args: ["-y", "mcp-remote", url] };
+}

@@ -15,11 +15,11 @@ import { CLIENTS, type ClientPlace } from "../import/client-files.ts";
 import { userFile } from "../import/find-sources.ts";
 import { maskedEntry, maskedServer } from "../import/masked.ts";
 import { type ImportSource, planSources } from "../import/plan-sources.ts";
-import { type OurEntry, ourAddress, ourCommand, pointAtUs, serversWithUs } from "../import/point-at-us.ts";
+import { bridgeTo, type OurEntry, ourAddress, ourCommand, pointAtUs, serversWithUs } from "../import/point-at-us.ts";
 import { type ImportReport, importLines } from "../import/report.ts";
 import { writeSecrets } from "../import/secret-files.ts";
 import { undoImport } from "../import/undo-import.ts";
-import { outputWidth, print, printJson, say } from "../output/console.ts";
+import { outputWidth, print, printJson, printText, say } from "../output/console.ts";
 
 export type ImportOptions = {
   readonly config?: string;
@@ -36,6 +36,7 @@ export function importServers(word: string | undefined, options: ImportOptions):
   if (options.undo) return undoImport(word, file.env, options.json ?? false);
   const sources = planSources(word, file);
   checkSources(sources, word, options);
+  if (options.connect === "url") checkAddresses(sources, file, options);
   const servers = sources.flatMap(({ plan }) => plan.servers.flatMap(({ server }) => server ?? []));
   const text = servers.length > 0 ? textWith(file, servers) : file.text;
   if (!options.dryRun && servers.length > 0) writeAll(file, sources, text);
@@ -75,12 +76,19 @@ function checkSources(sources: readonly ImportSource[], word: string | undefined
   const stranger = sources.find(({ document }) => document.path === undefined);
   if (stranger) throw new Ending("usage", [`--connect: ${stranger.place.file} belongs to no client`]);
   for (const { place } of sources) writtenFile(userFile(place));
-  if (connect === "url" && sources.some(({ place }) => !readsAddresses(place))) {
-    throw new Ending("usage", [
-      "--connect url: Claude Desktop starts every server that its file names, and skips addresses there; nothing was written",
-      "--connect alone lets it start isthmus stdio",
-    ]);
-  }
+}
+
+/** A client that starts all that it names reaches a gateway that runs through a bridge only, which is somebody else's program. */
+function checkAddresses(sources: readonly ImportSource[], file: ConfigFile, { json }: ImportOptions): void {
+  if (sources.every(({ place }) => readsAddresses(place))) return;
+  const entry = { mcpServers: { isthmus: bridgeTo(addressOf(file)) } };
+  if (json) printJson({ entry });
+  else printText(`${JSON.stringify(entry, null, 2)}\n`);
+  throw new Ending("usage", [
+    "--connect url: Claude Desktop starts every server that its file names, and skips addresses there; nothing was written",
+    "what is printed above has it reach the gateway that runs through mcp-remote, a program of others: put it into its file by hand",
+    '--connect alone lets it start isthmus stdio, where [gate] mode = "open" lets calls through that need a yes elsewhere',
+  ]);
 }
 
 /** The secrets first: a gateway that follows the config must find them. */
@@ -126,8 +134,11 @@ function readsAddresses({ client }: ClientPlace): boolean {
 }
 
 function ourEntry({ client }: ClientPlace, file: ConfigFile, { connect }: ImportOptions): OurEntry {
-  const listen = parseListen(file.listen);
-  const url = `http://${listen ? formatListen(reachableAt(listen)) : file.listen}/mcp`;
-  const address = connect === "url" ? ourAddress(client, url) : undefined;
+  const address = connect === "url" ? ourAddress(client, addressOf(file)) : undefined;
   return address ?? ourCommand(process.argv[1] ?? "", file.env, file.path);
+}
+
+function addressOf(file: ConfigFile): string {
+  const listen = parseListen(file.listen);
+  return `http://${listen ? formatListen(reachableAt(listen)) : file.listen}/mcp`;
 }

@@ -156,11 +156,17 @@ describe("import", () => {
   test("gives Claude Desktop no address, which it does not read, and changes nothing then", async () => {
     await using workspace = workspaceWithClaude();
     const before = workspace.read("isthmus.toml");
-    const { code, stderr } = await workspace.run("import", "claude", "--connect", "url");
+    const { code, stdout: printed, stderr } = await workspace.run("import", "claude", "--connect", "url");
     expect(code).toBe(2);
-    expect(stderr).toMatch(/Claude Desktop starts every server that its file names.*\n.*--connect alone/);
+    expect(stderr).toMatch(
+      /Claude Desktop starts every server that its file names.*\n.*mcp-remote.*\n.*--connect alone/,
+    );
+    const bridge = { command: "npx", args: ["-y", "mcp-remote", "http://127.0.0.1:0/mcp"] };
+    expect(JSON.parse(printed)).toEqual({ mcpServers: { isthmus: bridge } });
     expect(workspace.read(CLAUDE)).toBe(client);
     expect(workspace.read("isthmus.toml")).toBe(before);
+    workspace.write("pasted.json", printed);
+    expect((await workspace.run("import", "pasted.json")).stdout).toMatch(/skipped +isthmus +is this gateway/);
     const { stdout } = await workspace.run("import", "claude", "--connect");
     expect(stdout).toContain("[gate] in the config says which do");
     expect(stdout).not.toContain("--connect url");
