@@ -2,15 +2,17 @@
 
 import { nearest } from "../../server/config/nearest.ts";
 import { Ending } from "../ending.ts";
+import { heldLine } from "../output/held-words.ts";
 import { PROGRAM } from "../program-name.ts";
 import type { Connection } from "./connect.ts";
 import { listOffers, type Offered, type OfferKind, otherConfigOf } from "./offers.ts";
 
 /** The first of these kinds that has the name. Throws Ending. */
 export async function findOffer(connection: Connection, name: string, kinds: readonly OfferKind[]): Promise<Offered> {
-  const { offers, troubles } = await listOffers(connection, kinds);
+  const { offers, troubles, held } = await listOffers(connection, kinds);
   const found = offers.find((offer) => offer.name === name);
   if (found) return found;
+  if (held.includes(name)) throw new Ending("callFailed", [heldLine(name)]);
   if (connection.place?.servers.some(({ id }) => id === name)) {
     throw new Ending("callFailed", [
       `${JSON.stringify(name)} is a server; "${PROGRAM} list --server ${name}" shows what it has`,

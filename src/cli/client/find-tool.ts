@@ -2,6 +2,7 @@
 
 import { nearest } from "../../server/config/nearest.ts";
 import { Ending } from "../ending.ts";
+import { heldLine } from "../output/held-words.ts";
 import { PROGRAM } from "../program-name.ts";
 import { type Connection, cutLists, type ServerState } from "./connect.ts";
 import { type Listing, listOffers, type Offered, otherConfigOf } from "./offers.ts";
@@ -32,7 +33,8 @@ export type FindOptions = {
 export async function findTool(name: string, { open, hasTerminal, questions }: FindOptions): Promise<FoundTool> {
   const first = await look(name, open, hasTerminal && questions === true);
   if ("tool" in first) return first;
-  const mayAsk = hasTerminal && questions === undefined && suggest(name, first.listing) === "";
+  const isKnown = suggest(name, first.listing) !== "" || first.listing.held.includes(name);
+  const mayAsk = hasTerminal && questions === undefined && !isKnown;
   const second = mayAsk ? await look(name, open, true) : first;
   if ("tool" in second) return second;
   throw describeMissing(name, second);
@@ -70,6 +72,7 @@ function describeMissing(name: string, { listing, servers, other }: Missed): End
       `no tool is called ${JSON.stringify(name)}: the server ${disabled.id} is disabled; ${cure}`,
     ]);
   }
+  if (listing.held.includes(name)) return new Ending("callFailed", [heldLine(name)]);
   const hint = suggest(name, listing);
   const broken = listing.troubles.map(([id, status]) => `${id} is ${status}`).join(", ");
   return new Ending("callFailed", [

@@ -1,6 +1,8 @@
 /** What a gateway offers, as verbs show it. */
+import { segmentOf } from "../../contract/index.ts";
 import type { GatewayPlace } from "../../server/config/index.ts";
-import { type JsonObject, textOf } from "../json.ts";
+import { type JsonObject, objectOf, textOf } from "../json.ts";
+import { isSignInTool, waitsForSignIn } from "../sign-in.ts";
 import type { Connection } from "./connect.ts";
 import { troublesIn } from "./connect.ts";
 import { RpcFault } from "./mcp-client.ts";
@@ -26,27 +28,58 @@ export type Offered = {
   readonly entry: JsonObject;
 };
 
-export type Listing = { readonly offers: readonly Offered[]; readonly troubles: ReturnType<typeof troublesIn> };
+export type Listing = {
+  readonly offers: readonly Offered[];
+  readonly troubles: ReturnType<typeof troublesIn>;
+  /** The names of what is not offered because it is not what it was when it was first seen. */
+  readonly held: readonly string[];
+};
 
 const METHOD_NOT_FOUND = -32601;
 
-export async function listOffers(
-  { client, place }: Pick<Connection, "client" | "place">,
-  kinds: readonly OfferKind[],
-): Promise<Listing> {
+export async function listOffers(connection: Listed, kinds: readonly OfferKind[]): Promise<Listing> {
   const offers: Offered[] = [];
   const troubles = new Map<string, Listing["troubles"][number]>();
+  const held = new Set<string>();
   for (const kind of kinds) {
-    const { method, member, key } = OFFER_KINDS[kind];
-    const { entries, meta } = await client.list(method, member).catch((error: unknown) => {
-      // A server without resources need not know how to list them.
-      if (error instanceof RpcFault && error.code === METHOD_NOT_FOUND) return { entries: [], meta: {} };
-      throw error;
-    });
+    const { entries, meta } = await entriesOf(connection, kind);
     for (const trouble of troublesIn(meta)) troubles.set(trouble[0], trouble);
-    offers.push(...entries.map((entry) => describe(kind, textOf(entry[key]) ?? "", entry, place)));
+    for (const name of heldIn(meta)) held.add(name);
+    offers.push(...describeAll(kind, entries, connection));
   }
-  return { offers, troubles: [...troubles.values()] };
+  const waiting = [...troubles.values()].filter(([, status, message]) => waitsForSignIn(status, message));
+  const used = waiting.length === 0 ? new Set() : usedOf(kinds.includes("tool") ? offers : await toolsOf(connection));
+  const isTrouble = (trouble: Listing["troubles"][number]) => !(waiting.includes(trouble) && used.has(trouble[0]));
+  return { offers, troubles: [...troubles.values()].filter(isTrouble), held: [...held] };
+}
+
+type Listed = Pick<Connection, "client" | "place">;
+
+async function toolsOf(connection: Listed): Promise<readonly Offered[]> {
+  return describeAll("tool", (await entriesOf(connection, "tool")).entries, connection);
+}
+
+/** Of a server that waits for others to sign in, a caller who has done so is offered the tools. */
+function usedOf(offers: readonly Offered[]): ReadonlySet<unknown> {
+  return new Set(offers.filter(({ kind, name }) => kind === "tool" && !isSignInTool(name)).map(({ server }) => server));
+}
+
+async function entriesOf({ client }: Listed, kind: OfferKind): Promise<{ entries: JsonObject[]; meta: JsonObject }> {
+  const { method, member } = OFFER_KINDS[kind];
+  return await client.list(method, member).catch((error: unknown) => {
+    // A server without resources need not know how to list them.
+    if (error instanceof RpcFault && error.code === METHOD_NOT_FOUND) return { entries: [], meta: {} };
+    throw error;
+  });
+}
+
+function heldIn(meta: JsonObject): string[] {
+  const remarks = Object.entries(objectOf(meta["dev.isthmus/pins"]));
+  return remarks.flatMap(([name, remark]) => (objectOf(remark).status === "held" ? [name] : []));
+}
+
+function describeAll(kind: OfferKind, entries: readonly JsonObject[], { place }: Listed): Offered[] {
+  return entries.map((entry) => describe(kind, textOf(entry[OFFER_KINDS[kind].key]) ?? "", entry, place));
 }
 
 function describe(kind: OfferKind, name: string, entry: JsonObject, place: GatewayPlace | undefined): Offered {
@@ -58,6 +91,12 @@ function describe(kind: OfferKind, name: string, entry: JsonObject, place: Gatew
 export async function otherConfigOf(connection: Connection, name: string): Promise<string | undefined> {
   const { place } = connection;
   return place && serverOf(name, place) !== undefined ? await connection.otherConfig?.() : undefined;
+}
+
+/** Which of these a name belongs to, by their ids: where a gateway has given it another prefix, that cannot be told. */
+export function serverAmong(name: string, ids: readonly string[]): string | undefined {
+  const fitting = ids.filter((id) => [".", "__"].some((separator) => name.startsWith(segmentOf(id) + separator)));
+  return fitting.toSorted((a, b) => b.length - a.length)[0];
 }
 
 /** Which server a name belongs to. Without a config it is what stands before the first dot. */

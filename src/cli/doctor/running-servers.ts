@@ -9,7 +9,7 @@ import { objectOf, objectsIn, textOf } from "../json.ts";
 import { lookAsOperator } from "../operator/send-as-operator.ts";
 import { plainLine } from "../output/plain.ts";
 import { PROGRAM } from "../program-name.ts";
-import { type Finding, warning } from "./finding.ts";
+import { type Finding, ok, warning } from "./finding.ts";
 
 export type RunningServer = { readonly status: string; readonly message: string };
 
@@ -32,13 +32,18 @@ export async function runningServers(config: Config): Promise<ReadonlyMap<string
   }
 }
 
+type BesideRunning = {
+  readonly server: Pick<ServerConfig, "id">;
+  readonly running: ReadonlyMap<string, RunningServer>;
+  /** Here, for somebody to sign in. */
+  readonly isWaiting: boolean;
+};
+
 /** What was found here, with what the gateway that runs says to the contrary. */
-export function besideRunning(
-  found: Finding,
-  { id }: ServerConfig,
-  running: ReadonlyMap<string, RunningServer>,
-): Finding {
-  const { status, message } = running.get(id) ?? {};
+export function besideRunning(found: Finding, { server, running, isWaiting }: BesideRunning): Finding {
+  const { status, message } = running.get(server.id) ?? {};
+  // What somebody has allowed it to use is its own: one that is started here has no part in it.
+  if (status === "ok" && isWaiting) return ok(found.what, "the running gateway may use it");
   if (status === "ok" && found.level === "problem") {
     const text = `the running gateway reaches it; a second one, started here, does not: ${found.found}`;
     return warning(found.what, text, found.advice ?? "");

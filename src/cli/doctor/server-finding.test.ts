@@ -15,6 +15,7 @@ function tried(
     wayOut: { proxy: undefined, authority: undefined },
     tookMs: 10_040,
     misnamed: [],
+    signInTool: "crm.sign_in",
     ...more,
   };
 }
@@ -45,6 +46,40 @@ describe("describeTried", () => {
       level: "warning",
       found: "3 tools, but tools/list is cut short: it has more than 3 entries",
       advice: 'raise maxEntries of the server "files"',
+    });
+  });
+
+  test("has no fault to find with a server that waits for a sign-in", () => {
+    const message = "It must be allowed first: open http://127.0.0.1:7411/oauth/start/crm";
+    expect(describeTried(tried(http, failed(message, "auth_required")))).toEqual({
+      level: "warning",
+      what: "servers.crm",
+      found: "it waits for a sign-in",
+      advice: "call the tool crm.sign_in: it is done once",
+    });
+    const each = "Each of its users must allow it first; the tool sign_in says how.";
+    expect(describeTried(tried(http, failed(each, "auth_required")))).toEqual({
+      level: "ok",
+      what: "servers.crm",
+      found: "each user signs in once: call the tool crm.sign_in",
+    });
+  });
+
+  test("advises to sign in where the server tells where, beside a token", () => {
+    const refused = failed("The server refused our credentials (HTTP 401).", "auth_required");
+    expect(describeTried(tried(http, refused, { hasSignIn: true })).advice).toMatch(
+      /Authorization = \{ fromEnv = "NAME" \} for "crm"; or let each user sign in: \[servers\.auth\] type = "oauth"$/,
+    );
+    expect(describeTried(tried(http, refused)).advice).not.toContain("oauth");
+  });
+
+  test("names the variable with which a url is not filled in", () => {
+    const server = { ...http, url: "http://${NOPE}:7411/mcp" };
+    expect(describeTried(tried(server, failed("The server cannot be reached (ENOTFOUND).")))).toEqual({
+      level: "problem",
+      what: "servers.crm",
+      found: "The server cannot be reached (ENOTFOUND); its url is taken as it is written, with ${NOPE} in it",
+      advice: "write the address, or ${NOPE:-DEFAULT}: only with a default is a url filled in",
     });
   });
 

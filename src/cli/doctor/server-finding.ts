@@ -1,11 +1,17 @@
 /** What is wrong with a server, and what usually helps. */
 import type { ServerConfig } from "../../server/config/index.ts";
+import { unfilledVariables } from "../../server/config/references.ts";
 import type { Gateway, ServerSummary } from "../../server/gateway-types.ts";
+import { waitsForSignIn } from "../sign-in.ts";
 import { type Finding, ok, problem, warning } from "./finding.ts";
 import { adviceForNetwork, type WayOut } from "./network-advice.ts";
 
 export type TriedServer = {
   readonly server: Pick<ServerConfig, "id" | "transport" | "command" | "url">;
+  /** What the tool is called by which its users sign in. */
+  readonly signInTool: string;
+  /** It wants credentials, and says where they are to be had. */
+  readonly hasSignIn?: boolean;
   readonly summary: Pick<ServerSummary, "status" | "tools" | "message" | "lastWords">;
   readonly wayOut: WayOut;
   readonly tookMs: number;
@@ -18,11 +24,26 @@ export function describeTried(tried: TriedServer): Finding {
   const what = `servers.${server.id}`;
   const { status, message = "it does not say why", lastWords = [] } = summary;
   if (status === "ok") return describeOk(what, tried);
+  const { signInTool } = tried;
+  // Who of them has done it, nobody is told.
+  if (waitsForSignIn(status, message))
+    return message.startsWith("Each of")
+      ? ok(what, `each user signs in once: call the tool ${signInTool}`)
+      : warning(what, "it waits for a sign-in", `call the tool ${signInTool}: it is done once`);
   const said = lastWords.length === 0 ? "" : `; it last wrote: ${lastWords.map((line) => line.trim()).join(" | ")}`;
   const known = adviceForNetwork(lastWords, tried.wayOut);
   if (status === "starting") {
     const found = `said nothing within ${Math.round(tookMs / 1000)} s${said}`;
     return problem(what, found, known ?? adviceForSilence(server));
+  }
+  const [variable] = unfilledVariables(server.url ?? "");
+  if (variable !== undefined) {
+    const found = `${message.replace(/\.$/, "")}; its url is taken as it is written, with \${${variable}} in it`;
+    return problem(
+      what,
+      found,
+      `write the address, or \${${variable}:-DEFAULT}: only with a default is a url filled in`,
+    );
   }
   return problem(what, `${message}${said}`, known ?? adviceFor(tried, message));
 }
@@ -43,7 +64,7 @@ function adviceForSilence({ transport, command }: TriedServer["server"]): string
 }
 
 /** By what the gateway says about a failed start; the first that fits. */
-const ADVICE: readonly { message: RegExp; advice: (server: TriedServer["server"]) => string }[] = [
+const ADVICE: readonly { message: RegExp; advice: (server: TriedServer["server"], tried: TriedServer) => string }[] = [
   {
     message: /the environment variable .* is not set/,
     advice: () =>
@@ -70,7 +91,10 @@ const ADVICE: readonly { message: RegExp; advice: (server: TriedServer["server"]
   },
   {
     message: /credentials|HTTP 40[13]/,
-    advice: ({ id }) => `give it a token: [servers.headers] Authorization = { fromEnv = "NAME" } for "${id}"`,
+    advice: ({ id }, { hasSignIn }) => {
+      const token = `give it a token: [servers.headers] Authorization = { fromEnv = "NAME" } for "${id}"`;
+      return hasSignIn ? `${token}; or let each user sign in: [servers.auth] type = "oauth"` : token;
+    },
   },
   { message: /HTTP 404|HTTP 405/, advice: () => "correct the path of its url; MCP is often at /mcp" },
   { message: /HTTP 5\d\d/, advice: () => "the server itself fails; look at its log" },
@@ -105,9 +129,10 @@ function hostOf(url: string): string {
   return URL.canParse(url) ? new URL(url).hostname : url;
 }
 
-function adviceFor({ server }: TriedServer, message: string): string {
+function adviceFor(tried: TriedServer, message: string): string {
+  const { server } = tried;
   const row = ADVICE.find((one) => one.message.test(message));
-  if (row) return row.advice(server);
+  if (row) return row.advice(server, tried);
   return server.transport === "stdio"
     ? "run its command by hand and look at what it says"
     : "check its url, and its log";

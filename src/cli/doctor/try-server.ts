@@ -1,12 +1,13 @@
 /** Starts one server by itself, as the gateway would, and looks what becomes of it. */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Log } from "../../contract/index.ts";
+import { joinName, type Log, underscoreName } from "../../contract/index.ts";
 import type { Config, Environment, ServerConfig } from "../../server/config/index.ts";
 import { Secret } from "../../server/config/secret.ts";
 import { revealAll } from "../../server/extensions.ts";
 import { createGateway } from "../../server/gateway.ts";
 import { wayOutOf } from "./network-advice.ts";
 import type { TriedServer } from "./server-finding.ts";
+import { tellsWhereToSignIn } from "./sign-in-metadata.ts";
 
 const POLL_MS = 20;
 /** A server that exits at once may have been reported before its last words arrived. */
@@ -20,9 +21,9 @@ export async function tryServer(
   const started = performance.now();
   // Without its state: looking at a server must not pin what it offers.
   const { state: _state, ...settings } = config.gateway;
-  const tried = { ...server, restart: "never" as const, env: { ...quickToSay(server), ...server.env } };
+  const alike = { ...server, restart: "never" as const, env: { ...quickToSay(server), ...server.env } };
   const others = config.servers.filter(({ id }) => id !== server.id).map(({ id }) => id);
-  const alone = { ...config, gateway: settings, servers: [tried], disabled: [...config.disabled, ...others] };
+  const alone = { ...config, gateway: settings, servers: [alike], disabled: [...config.disabled, ...others] };
   const gateway = createGateway(alone, { log: silent, env: options.env });
   const tookMs = () => performance.now() - started;
   const summaryOf = (): TriedServer["summary"] =>
@@ -33,10 +34,23 @@ export async function tryServer(
     const end = hasDied(server, summaryOf()) ? tookMs() + LAST_WORDS_MS : 0;
     while (summaryOf().lastWords === undefined && tookMs() < end) await sleep(POLL_MS);
     const wayOut = wayOutOf(revealAll(server.env), options.env);
-    return { server, summary: summaryOf(), wayOut, tookMs: tookMs(), misnamed: gateway.misnamed() };
+    const summary = summaryOf();
+    const signInTool = publicName(config, server, "sign_in");
+    const tried = { server, summary, wayOut, tookMs: tookMs(), misnamed: gateway.misnamed(), signInTool };
+    return { ...tried, hasSignIn: await mayBeSignedInTo(server, summary) };
   } finally {
     await gateway.close();
   }
+}
+
+async function mayBeSignedInTo({ auth, url }: ServerConfig, { status }: TriedServer["summary"]): Promise<boolean> {
+  if (status !== "auth_required" || auth !== undefined || url === undefined) return false;
+  return await tellsWhereToSignIn(new URL(url));
+}
+
+function publicName({ gateway: { naming } }: Config, { segment }: ServerConfig, own: string): string {
+  const dotted = joinName(segment, own);
+  return segment === "" || naming === "dotted" ? dotted : underscoreName(segment, dotted);
 }
 
 /**

@@ -21,6 +21,7 @@ import { aboutGateway, otherConfig } from "../operator/other-config.ts";
 import { outputWidth, printJson, printText } from "../output/console.ts";
 import { guidePath } from "../output/guide-path.ts";
 import { PROGRAM } from "../program-name.ts";
+import { waitsForSignIn } from "../sign-in.ts";
 
 export type DoctorOptions = { readonly config?: string; readonly timeout: string; readonly json?: boolean };
 
@@ -89,7 +90,8 @@ async function checkConfigured(obtained: ObtainedConfig, { timeoutMs, tell, conf
     for (let next = waiting.shift(); next; next = waiting.shift()) {
       const [index, server] = next;
       const tried = await tryServer(config, server, { env, timeoutMs });
-      found[index] = besideRunning(describeTried(tried), server, running);
+      const isWaiting = waitsForSignIn(tried.summary.status, tried.summary.message);
+      found[index] = besideRunning(describeTried(tried), { server, running, isWaiting });
       misnamed.push(...tried.misnamed);
       // In the order of the config, however long each takes.
       for (let finding = found[told]; finding; finding = found[++told]) tell(finding);

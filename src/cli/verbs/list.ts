@@ -1,9 +1,10 @@
 import { type Connection, cutLists, type GatewayFacts, withConnection } from "../client/connect.ts";
 import type { ConnectFlags } from "../client/gateway-url.ts";
-import { type Listing, listOffers, type Offered, type OfferKind } from "../client/offers.ts";
+import { type Listing, listOffers, type Offered, type OfferKind, serverAmong, serverOf } from "../client/offers.ts";
 import { Ending } from "../ending.ts";
 import { print, printJson, say, tableWidth } from "../output/console.ts";
 import { askForGrantLines, type GrantExample, grantLines } from "../output/grant-advice.ts";
+import { heldLines } from "../output/held-words.ts";
 import { plainLine } from "../output/plain.ts";
 import { tableLines, wrappedRows } from "../output/table.ts";
 import { PROGRAM } from "../program-name.ts";
@@ -23,11 +24,14 @@ export async function list(options: ListOptions): Promise<void> {
   const { offers, troubles, ...looked } = await withConnection(options, (connection) => look(connection, options));
   const { server } = options;
   const shown = server === undefined ? offers : offers.filter((offer) => offer.server === server);
+  const isOfServer = (name: string) => server === undefined || looked.serverOf(name) === server;
   const isAsked = ([id]: readonly string[]) => server === undefined || id === server;
   const wrong = troubles.filter(isAsked);
-  const listing: Looked = { ...looked, offers: shown, troubles: wrong, cut: looked.cut.filter(isAsked) };
+  const rest = { cut: looked.cut.filter(isAsked), held: looked.held.filter(isOfServer) };
+  const listing: Looked = { ...looked, offers: shown, troubles: wrong, ...rest };
   if (looked.other !== undefined) say(looked.other);
-  if (server !== undefined && shown.length === 0 && wrong.length === 0 && !looked.nothingGranted) {
+  const isEmpty = shown.length === 0 && wrong.length === 0 && rest.held.length === 0;
+  if (server !== undefined && isEmpty && !looked.nothingGranted) {
     throw new Ending("usage", [`--server: no server "${server}" offers anything; "${PROGRAM} list" shows all of them`]);
   }
   if (options.json) printJson(listingJson(listing));
@@ -38,6 +42,8 @@ export async function list(options: ListOptions): Promise<void> {
 type Looked = Listing & {
   readonly words: ReadonlyMap<string, readonly string[]>;
   readonly cut: ReturnType<typeof cutLists>;
+  /** What is asked for, in one word. */
+  readonly asked?: "tool" | "prompt";
   /** Callers are known, and none of them may use anything: an example of what to grant. */
   readonly nothingGranted: GrantExample | undefined;
   /** Others may use something, and this caller nothing. */
@@ -46,13 +52,25 @@ type Looked = Listing & {
   readonly other?: string | undefined;
 };
 
-async function look(connection: Connection, options: ListOptions): Promise<Looked> {
-  const listing = await listOffers(connection, kindsOf(options));
+type Asked = Looked & { readonly serverOf: (name: string) => string | undefined };
+
+async function look(connection: Connection, options: ListOptions): Promise<Asked> {
+  const found = await listOffers(connection, kindsOf(options));
   const servers = await connection.servers();
+  const other = await connection.otherConfig?.();
+  const ids = servers.map(({ id }) => id);
+  // What the config here says of names is about another gateway then.
+  const serverOfName = (name: string) =>
+    other === undefined ? serverOf(name, connection.place) : serverAmong(name, ids);
+  const isTold = ({ kind }: Offered) => kind === "tool" || kind === "prompt";
+  const offers = found.offers.map((one) => (isTold(one) ? { ...one, server: serverOfName(one.name) } : one));
+  const listing = { ...found, offers };
   const facts = listing.offers.length === 0 ? await connection.about() : undefined;
   return {
     ...listing,
-    other: lacksServer(listing, connection.place) ? await connection.otherConfig?.() : undefined,
+    serverOf: serverOfName,
+    asked: options.prompts ? "prompt" : "tool",
+    other: lacksServer(listing, connection.place) ? other : undefined,
     words: new Map(servers.map(({ id, lastWords = [] }) => [id, lastWords])),
     cut: cutLists(servers),
     nothingGranted: facts?.grantsNothing ? grantExample(facts, connection) : undefined,
@@ -81,7 +99,7 @@ function kindsOf({ resources, prompts }: ListOptions): OfferKind[] {
 const MAX_COLUMN = 44;
 
 export function listingLines(looked: Looked, width: number): string[] {
-  const { offers, troubles, words, cut, nothingGranted, lacksGrant } = looked;
+  const { offers, troubles, held, words, cut, nothingGranted, lacksGrant } = looked;
   const rows = offers.map(({ name, server, title, description }) => [name, server ?? "", description ?? title ?? ""]);
   const head = ["NAME", "SERVER", "DESCRIPTION"];
   const table =
@@ -97,6 +115,7 @@ export function listingLines(looked: Looked, width: number): string[] {
     .filter(([, status]) => status !== "starting")
     .map(([id, status, message]) => [id, status, message]);
   const rest = [
+    ...(held.length === 0 ? [] : ["", ...heldLines(held.length, looked.asked)]),
     ...(starting.length === 0 ? [] : ["", `Still starting: ${starting.join(", ")}.`]),
     ...(cut.length === 0 ? [] : ["", "Not whole:", ...indented(cut, width).flat()]),
   ];
@@ -120,7 +139,7 @@ function indented(rows: readonly string[][], width: number): string[][] {
   return wrappedRows(rows, { width: width - 2 }).map((lines) => lines.map((line) => `  ${line}`));
 }
 
-function listingJson({ offers, troubles, words, cut, nothingGranted }: Looked): object {
+function listingJson({ offers, troubles, held, words, cut, nothingGranted }: Looked): object {
   const entries = offers.map(({ kind, name, server, entry }: Offered) => ({ kind, name, server, entry }));
   const servers = troubles.map(([id, status, message]) => {
     const lastWords = words.get(id) ?? [];
@@ -130,6 +149,7 @@ function listingJson({ offers, troubles, words, cut, nothingGranted }: Looked): 
   return {
     offers: entries,
     servers: Object.fromEntries([...servers, ...inPart]),
+    ...(held.length > 0 && { held }),
     ...(nothingGranted && { grantsNothing: true }),
   };
 }

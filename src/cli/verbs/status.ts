@@ -1,15 +1,20 @@
 /** How the gateway is that runs: where it is, its servers, and what waits. */
 
+import { inspectPins } from "../../server/pin-file-of.ts";
 import { NoAnswer } from "../client/channel.ts";
 import { type ConnectFlags, gatewayUrl } from "../client/gateway-url.ts";
 import { httpGet, jsonOf } from "../client/http-get.ts";
 import { operateRunning } from "../client/operate.ts";
 import { Ending } from "../ending.ts";
 import { type JsonObject, listOf, objectOf, objectsIn, textOf } from "../json.ts";
+import { filesIn, runsWith } from "../operator/find-listener.ts";
+import { aboutGateway } from "../operator/other-config.ts";
 import { print, printJson, tableWidth } from "../output/console.ts";
+import { heldLines } from "../output/held-words.ts";
 import { plainLine } from "../output/plain.ts";
 import { tableLines } from "../output/table.ts";
 import { wrap } from "../output/wrap.ts";
+import { readGatewayPlace, readPinPlace } from "../own-config.ts";
 import { PROGRAM } from "../program-name.ts";
 import { NO_SERVERS } from "../summary.ts";
 
@@ -40,6 +45,7 @@ export async function status(options: ConnectFlags & { readonly json?: boolean }
   print(`You are ${described(about)}.`);
   for (const line of [...storeLines(readiness), ...keptLines(about), ...staleLines(about)]) print(line);
   if (servers) for (const line of ["", ...serverLines(servers)]) print(line);
+  for (const line of await heldBack(url, options)) print(line);
   const counts = [
     ...(sessions ? [counted(sessions.length, "session")] : []),
     ...(waiting === undefined ? [] : [`${counted(waiting, "call")} waiting for a yes`]),
@@ -47,6 +53,18 @@ export async function status(options: ConnectFlags & { readonly json?: boolean }
   if (counts.length === 0) return;
   print();
   print(`${counts.join(", ")}.${waiting ? ` "${PROGRAM} approvals" lists them.` : ""}`);
+}
+
+/** The pins are in a file: they are looked up where the gateway runs with the config here, as far as that can be read. */
+async function heldBack(url: URL, { url: named, config }: ConnectFlags): Promise<string[]> {
+  if (named !== undefined) return [];
+  const flags = config === undefined ? {} : { config };
+  const { files = [], problems = [] } = readGatewayPlace(flags);
+  const running = filesIn(await aboutGateway(url));
+  if (problems.length > 0 || !runsWith({ files: running }, files)) return [];
+  const pins = inspectPins(readPinPlace(flags))?.pins ?? [];
+  const lines = heldLines(pins.filter(({ changes, mode }) => changes.length > 0 && mode === "block").length);
+  return lines.length === 0 ? [] : ["", ...lines];
 }
 
 async function readinessAt(url: URL): Promise<JsonObject> {

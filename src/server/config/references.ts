@@ -71,6 +71,11 @@ export function withoutVariables(text: string): string {
   return text.replace(VARIABLE, "");
 }
 
+/** The names of those without a default: `fillDefaults` leaves them as they are written. */
+export function unfilledVariables(text: string): string[] {
+  return [...text.matchAll(VARIABLE)].flatMap(([, name = "", fallback]) => (fallback === undefined ? [name] : []));
+}
+
 /** The text with every variable that has a default filled in. The others stay: whoever gets the text may know what they mean. */
 export function fillDefaults(text: string, env: Environment): string {
   return text.replace(VARIABLE, (written: string, name: string, fallback: string | undefined) =>
