@@ -2,15 +2,18 @@
 import { Argument, type Command, Option } from "commander";
 import { configOption, jsonOption } from "./common-options.ts";
 import { CLIENTS } from "./import/client-files.ts";
+import { sayText } from "./output/console.ts";
+import { PROGRAM } from "./program-name.ts";
 import { SHELLS } from "./verbs/completion.ts";
 
 export function addSetupCommands(program: Command): void {
-  program
-    .command("add")
+  const adding = program.command("add");
+  adding
     .argument("<id>", "what the server is to be called")
-    .argument("[command...]", "after --, the command that starts it")
+    .argument("[command...]", "after --, the command that starts it; or the address of one that runs")
     .description("Adds a server to the config; the rest of the file stays as it is.")
     .usage("[options] <id> (--url <url> | -- <command> [args...])")
+    .configureOutput({ outputError: (text) => sayText(withDashes(text, adding)) })
     .option("--url <url>", "the endpoint of a server that is reached over HTTP")
     .option("--sse", "the server speaks HTTP+SSE of 2024-11-05")
     .option("--env <name[=value]>", "a variable of its environment; without a value it is taken from ours", collect)
@@ -75,6 +78,20 @@ export function addSetupCommands(program: Command): void {
     .description("Prints a script that completes verbs, options and names: source <(isthmus completion bash)")
     .addOption(jsonOption())
     .action(async (shell, options) => (await import("./verbs/completion.ts")).completion(shell, program, options));
+}
+
+/** Options of the command that starts a server are taken for ours unless `--` stands before it. */
+function withDashes(text: string, { args, parent }: Command): string {
+  const said = text.replace(/^error: /, "isthmus: ");
+  const [id = "", command = ""] = args;
+  if (!text.includes("unknown option") || command === "" || command.startsWith("-")) return said;
+  const typed: readonly string[] = (parent as { rawArgs?: string[] } | null)?.rawArgs?.slice(2) ?? [];
+  const words = typed.slice(typed.indexOf(command, typed.indexOf(id) + 1));
+  return `${said}isthmus: write: ${PROGRAM} add ${id} -- ${words.map(shellWord).join(" ")}\n`;
+}
+
+function shellWord(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 function collect(word: string, before: readonly string[] = []): readonly string[] {

@@ -20,4 +20,12 @@ describe("authorizationHeader", () => {
       );
     },
   );
+
+  test.each([
+    ["Bearer ist_abc", 'holds "Bearer" before the token'],
+    ["ist abc", "a space, a quote"],
+  ])("says what is wrong with %j", (written, why) => {
+    vi.stubEnv("ISTHMUS_TOKEN", written);
+    expect(authorizationHeader).toThrow(why);
+  });
 });

@@ -5,18 +5,31 @@ import { Ending } from "../ending.ts";
 import { type JsonObject, objectOf } from "../json.ts";
 import { PROGRAM } from "../program-name.ts";
 import { NoAnswer } from "./channel.ts";
+import type { Connection } from "./connect.ts";
 import { RpcFault } from "./mcp-client.ts";
 
 /** What was thrown, as an Ending where it is the other side's or the user's doing. */
-export function describeRefusal(name: string, error: unknown): unknown {
-  if (error instanceof RpcFault)
-    return callFailed(name, error.message, { code: error.code, ...objectOf(objectOf(error.data)[ERROR_KEY]) });
-  if (error instanceof ArgumentFault || error instanceof NoAnswer) return callFailed(name, error.message, {});
+export async function describeRefusal(name: string, error: unknown, connection: Asked): Promise<unknown> {
+  if (error instanceof RpcFault) {
+    const facts = { code: error.code, ...objectOf(objectOf(error.data)[ERROR_KEY]) };
+    return await callFailed(name, error.message, facts, connection);
+  }
+  if (error instanceof ArgumentFault || error instanceof NoAnswer)
+    return await callFailed(name, error.message, {}, connection);
   return error;
 }
 
-export function callFailed(name: string, message: string, { code, callId }: JsonObject): Ending {
-  const traceable = typeof callId === "string" ? [`"${PROGRAM} trace ${callId}" shows how far the call came`] : [];
+type Asked = Pick<Connection, "about">;
+
+/** Whoever may not look at calls, or has asked a gateway that is gone with this verb, is not told to. */
+export async function callFailed(
+  name: string,
+  message: string,
+  { code, callId }: JsonObject,
+  connection: Asked,
+): Promise<Ending> {
+  const mayTrace = typeof callId === "string" && (await connection.about()).role !== undefined;
+  const traceable = mayTrace ? [`"${PROGRAM} trace ${callId}" shows how far the call came`] : [];
   // Many servers, and gateways before this one, write the code into their message.
   const isSaid = code === undefined || message.includes(String(code));
   return new Ending("callFailed", [`${name}: ${message}${isSaid ? "" : ` (${code})`}`, ...traceable]);

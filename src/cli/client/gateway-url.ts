@@ -20,15 +20,26 @@ export function gatewayUrl({ url, config }: ConnectFlags): URL {
 
 /** The endpoint that `--url` means: an address without a path is that of a gateway. Throws Ending. */
 export function parseGatewayUrl(text: string): URL {
-  const written = /^https?:\/\//.test(text) ? text : `http://${text}`;
-  if (!URL.canParse(written)) {
+  const url = addressOf(text);
+  if (!url) {
+    const meant = /^:?\d{1,5}$/.test(text)
+      ? `; for a port of this machine write 127.0.0.1:${text.replace(":", "")}`
+      : "";
     throw new Ending("usage", [
-      `--url: expected an address such as http://127.0.0.1:7411, found ${JSON.stringify(text)}`,
+      `--url: expected an address such as http://127.0.0.1:7411 or 127.0.0.1:7411, found ${JSON.stringify(text)}${meant}`,
     ]);
   }
-  const url = new URL(written);
   if (url.pathname === "/") url.pathname = "/mcp";
   return url;
+}
+
+/** Undefined: it is neither an http(s) URL nor HOST:PORT. A number alone is no host, although URLs take it for one: 7412 is 0.0.28.244. */
+function addressOf(text: string): URL | undefined {
+  const isUrl = /^https?:\/\//i.test(text);
+  if (!isUrl && !/^(?:\[[^\]\s]+\]|[^\s:/?#@[\]]+):\d{1,5}(?:[/?#]|$)/.test(text)) return undefined;
+  const written = isUrl ? text : `http://${text}`;
+  if (/^https?:\/+\d+(?:[:/?#]|$)/i.test(written)) return undefined;
+  return URL.canParse(written) ? new URL(written) : undefined;
 }
 
 /** Where the gateway of this config is reached from here; undefined when it takes any free port. */

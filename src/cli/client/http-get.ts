@@ -7,7 +7,12 @@ import { NoAnswer } from "./channel.ts";
 
 const MAX_BYTES = 4 * 1024 * 1024;
 
-export type HttpAnswer = { readonly status: number; readonly text: string };
+export type HttpAnswer = {
+  readonly status: number;
+  readonly text: string;
+  /** How one may show who asks (WWW-Authenticate). */
+  readonly challenge?: string | undefined;
+};
 
 /** Rejects with NoAnswer. */
 export function httpGet(url: URL, timeoutMs: number): Promise<HttpAnswer> {

@@ -49,7 +49,9 @@ export function httpSend(order: HttpOrder): Promise<HttpAnswer> {
           received += chunk;
           if (received.length > maxBytes) response.destroy(new Error(`the answer is larger than ${maxBytes} bytes`));
         });
-        response.on("end", () => resolve({ status: response.statusCode ?? 0, text: received })).on("error", fail);
+        const { statusCode: status = 0, headers: answered } = response;
+        const challenge = answered["www-authenticate"];
+        response.on("end", () => resolve({ status, text: received, challenge })).on("error", fail);
       },
     );
     sent.on("error", fail);

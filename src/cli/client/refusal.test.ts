@@ -1,5 +1,5 @@
-import { describe, expect, test } from "vitest";
-import { gatewayWords, isProblem } from "./refusal.ts";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { gatewayWords, isProblem, refusalOf } from "./refusal.ts";
 
 const PROBLEM =
   '{"type":"urn:isthmus:error:NO_SUCH_TARGET","title":"Not Found","status":404,"detail":"There is none."}';
@@ -36,5 +36,21 @@ describe("what a gateway says that opens no session", () => {
 
   test.each([...OTHERS, '{"jsonrpc":"2.0"}'])("is not what another program says: %s", (text) => {
     expect(gatewayWords(text)).toBeUndefined();
+  });
+});
+
+describe("a gateway that knows who asks and says no", () => {
+  afterEach(() => {
+    vi.unstubAllEnvs();
+  });
+
+  const refused = { status: 403, text: '{"detail":"This takes the role admin."}' };
+  const hint = () => refusalOf(new URL("http://127.0.0.1:7411"), refused)?.lines[1];
+
+  test("is asked with another token, or with none by whoever runs it", () => {
+    vi.stubEnv("ISTHMUS_TOKEN", "isth_abc");
+    expect(hint()).toBe("put a token that has it into ISTHMUS_TOKEN, or unset it, if you run this gateway");
+    vi.stubEnv("ISTHMUS_TOKEN", undefined);
+    expect(hint()).toBe("put a token that has it into ISTHMUS_TOKEN");
   });
 });

@@ -20,7 +20,8 @@ export function refusalOf(url: URL, { status, text }: Refused): Ending | undefin
   const reason = reasonOf({ status, text });
   const token = ownToken();
   if (status === 403) {
-    const hint = /\b(?:role|scope)\b/.test(reason) ? ["put a token that has it into ISTHMUS_TOKEN"] : [];
+    const instead = token === undefined ? "" : ", or unset it, if you run this gateway";
+    const hint = /\b(?:role|scope)\b/.test(reason) ? [`put a token that has it into ISTHMUS_TOKEN${instead}`] : [];
     return new Ending("refused", [`the gateway at ${url.origin} does not let you: ${reason}`, ...hint]);
   }
   if (token === undefined) {

@@ -38,8 +38,8 @@ export function add(id: string, words: readonly string[], options: AddOptions): 
 }
 
 export function describeServer(id: string, words: readonly string[], options: AddOptions): NewServer {
-  const [command, ...args] = words;
-  const { url, sse, prefix } = options;
+  const { url = addressIn(words), sse, prefix } = options;
+  const [command, ...args] = url === options.url ? words : [];
   if ((command === undefined) === (url === undefined)) {
     throw new Ending("usage", [`add: expected either --url <url>, or "-- <command> <args...>"`]);
   }
@@ -52,6 +52,13 @@ export function describeServer(id: string, words: readonly string[], options: Ad
     env: references("--env", options.env),
     headers: references("--header", options.header),
   };
+}
+
+/** An address where the command would stand is meant as `--url`: no program is called so. */
+function addressIn([first, ...others]: readonly string[]): string | undefined {
+  if (first === undefined || !/^https?:\/\//i.test(first)) return undefined;
+  if (others.length === 0) return first;
+  throw new Ending("usage", [`add: ${first} is an address, and takes no words behind it: found ${others.join(" ")}`]);
 }
 
 /** `K=V` is a value, `K` alone the variable of that name. */

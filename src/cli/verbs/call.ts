@@ -41,10 +41,10 @@ export async function call(name: string, words: readonly string[], options: Call
     );
     notices.end();
     if (terminal && !canAsk && wantedToAsk(result)) say("the tool wanted to ask something; --questions lets it");
-    show(name, result, { isJson: options.json ?? false, url: namedUrl(options, connection.place) });
+    await show(name, result, { isJson: options.json ?? false, url: namedUrl(options, connection.place), connection });
   } catch (error) {
     notices.end();
-    throw describeRefusal(name, error);
+    throw await describeRefusal(name, error, connection);
   } finally {
     await connection.close();
   }
@@ -60,16 +60,16 @@ function namedUrl({ url, config }: ConnectFlags, place: Connection["place"]): st
   return config === undefined || !place ? undefined : configuredUrl(place)?.origin;
 }
 
-type Shown = { readonly isJson: boolean; readonly url: string | undefined };
+type Shown = { readonly isJson: boolean; readonly url: string | undefined; readonly connection: Connection };
 
-function show(name: string, result: JsonObject, { isJson, url }: Shown): void {
+async function show(name: string, result: JsonObject, { isJson, url, connection }: Shown): Promise<void> {
   const ours = objectOf(objectOf(result._meta)[ERROR_KEY]);
   if (isJson) printJson(result);
   // What the gateway says instead of the tool is no result.
   else if (ours.code === undefined) printText(resultText(result));
   const gate = objectOf(objectOf(result._meta)["x-mcpax-gate"]);
   if (ours.code === "CONFIRMATION_REQUIRED") throw waiting(name, gate, url);
-  if (ours.code !== undefined) throw callFailed(name, plainLine(resultText(result)), ours);
+  if (ours.code !== undefined) throw await callFailed(name, plainLine(resultText(result)), ours, connection);
   if (result.isError === true) throw new Ending("toolError", ["the tool answered that it failed"]);
 }
 

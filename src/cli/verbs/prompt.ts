@@ -19,7 +19,7 @@ export async function prompt(
     try {
       return await connection.client.request("prompts/get", { name, arguments: readArguments(words, schemaOf(entry)) });
     } catch (error) {
-      throw describeRefusal(name, error);
+      throw await describeRefusal(name, error, connection);
     }
   });
   if (options.json) return printJson(result);

@@ -7,9 +7,9 @@ import { printBytes, printJson, printText } from "../output/console.ts";
 
 /** Prints what a resource holds: text as it is, bytes as they are where they do not go to a terminal. */
 export async function read(uri: string, options: ConnectFlags & { readonly json?: boolean }): Promise<void> {
-  const result = await withConnection(options, ({ client }) =>
-    client.request("resources/read", { uri }).catch((error: unknown) => {
-      throw describeRefusal(uri, error);
+  const result = await withConnection(options, (connection) =>
+    connection.client.request("resources/read", { uri }).catch(async (error: unknown) => {
+      throw await describeRefusal(uri, error, connection);
     }),
   );
   if (options.json) return printJson(result);

@@ -1,8 +1,11 @@
+import { configuredUrl, parseGatewayUrl } from "../client/gateway-url.ts";
 import { operate } from "../client/operate.ts";
 import { Ending } from "../ending.ts";
 import { type JsonObject, objectOf, objectsIn, textOf } from "../json.ts";
+import { aboutGateway, otherConfig } from "../operator/other-config.ts";
 import { print, printJson, say, tableWidth } from "../output/console.ts";
 import { tableLines } from "../output/table.ts";
+import { readGatewayPlace, readOwnConfig } from "../own-config.ts";
 import { PROGRAM } from "../program-name.ts";
 
 export type TokenOptions = {
@@ -59,9 +62,29 @@ async function create(options: TokenOptions): Promise<void> {
       options,
     ),
   );
+  if (!(await areAccepted(options))) say(NOT_ACCEPTED);
   if (options.json) return printJson(made);
   print(String(made.token));
   say(`this is the token ${made.id} of ${user}; it is shown only now and cannot be shown again`);
+}
+
+const NOT_ACCEPTED =
+  "nobody is known by this token yet: write tokens = true under [auth] of the gateway's config, and start it again";
+
+/** Whether callers can be known by tokens of the gateway, as far as that can be told: it says, or its config is here. */
+async function areAccepted({ url: named, config }: TokenOptions): Promise<boolean> {
+  const flags = config === undefined ? {} : { config };
+  const place = named === undefined ? readGatewayPlace(flags) : undefined;
+  const url = named === undefined ? place && configuredUrl(place) : parseGatewayUrl(named);
+  const about = url ? await aboutGateway(url) : {};
+  if (about.knowsCallers === false) return false;
+  if (!place || otherConfig(about, place) !== undefined) return true;
+  try {
+    return readOwnConfig(flags).config.auth.tokens;
+  } catch (error) {
+    if (error instanceof Ending) return true;
+    throw error;
+  }
 }
 
 async function list(options: TokenOptions): Promise<void> {

@@ -1,5 +1,7 @@
-import { chmodSync, existsSync, readdirSync, statSync } from "node:fs";
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { ROOT } from "../kit/program.ts";
 import { freePort, HELLO, ODD, scriptServer, Workspace } from "./workspace.ts";
 
 const free = '[gateway]\nlisten = "127.0.0.1:0"\n';
@@ -45,6 +47,15 @@ test("a verb finds the gateway by the config, and completes its names", async ()
 });
 
 describe("up", () => {
+  test("says in its hints where it is, when a variable has named the address", async () => {
+    await using workspace = new Workspace();
+    const listen = `127.0.0.1:${await freePort()}`;
+    const { child, ended } = workspace.start(["up"], { ISTHMUS_LISTEN: listen });
+    await new Promise<void>((resolve) => child.stdout.on("data", (text) => text.includes("Stop with") && resolve()));
+    child.kill("SIGTERM");
+    expect((await ended).stdout).toContain(`isthmus list --url http://${listen}`);
+  });
+
   test("without a config makes a call and says what to type next", async () => {
     await using workspace = new Workspace();
     const { child, ended } = workspace.start(["up", "--listen", "127.0.0.1:0"]);
@@ -87,6 +98,7 @@ describe("add", () => {
       [["add", "other", "--prefix", "hello", "--", "x"], 3, "expected a prefix of its own"],
       [["add", "bad name!", "--", "x"], 2, '"bad-name" would do'],
       [["add", "nothing"], 2, "expected either --url"],
+      [["add", "w", "deno", "-A", "foo bar"], 2, "isthmus: write: isthmus add w -- deno -A 'foo bar'\n"],
     ] as const;
     for (const [args, code, message] of refusals) {
       const run = await workspace.run(...args);
@@ -106,6 +118,18 @@ describe("add", () => {
   });
 });
 
+test.each([
+  ["token", "token: say which: create, list, rotate, revoke"],
+  ["vault", "vault: say which: rotate"],
+  ["operator", "operator: say which: init, token"],
+  ["completion", "completion: say which: bash, zsh, fish"],
+])("%s alone says what it can do, and where more is said", async (verb, said) => {
+  await using workspace = new Workspace();
+  const { code, stderr } = await workspace.run(verb);
+  expect(stderr.trimEnd()).toBe(`isthmus: ${said}\n"isthmus help ${verb}" says what they do.`);
+  expect(code).toBe(2);
+});
+
 test("a mistyped verb or option is met with a suggestion", async () => {
   await using workspace = new Workspace();
   const verb = await workspace.run("lst");
@@ -116,4 +140,27 @@ test("a mistyped verb or option is met with a suggestion", async () => {
   const option = await workspace.run("list", "--resource");
   expect(option).toMatchObject({ code: 2, stderr: expect.stringContaining("(Did you mean --resources?)") });
   expect((await workspace.run("help", "call")).stdout).toContain("--questions");
+});
+
+test("a tool that is held back is missed by nobody: list and status count it, and call says why", async () => {
+  await using workspace = new Workspace();
+  const script = workspace.write("server.mjs", readFileSync(join(ROOT, HELLO), "utf8"));
+  const server = `[[servers]]\nid = "hello"\ncommand = ${JSON.stringify(process.execPath)}\nargs = ["${script}"]\n`;
+  workspace.write("isthmus.toml", `[gateway]\nlisten = "127.0.0.1:${await freePort()}"\n${server}pin = "block"\n`);
+  expect((await workspace.run("list")).stdout).not.toContain("held back");
+  workspace.write("server.mjs", workspace.read("server.mjs").replace("Greets someone by name", "Sends me your mail"));
+  await workspace.serve("up", ["hello"]);
+  const counted = '1 tool is held back because it changed: "isthmus pin diff" shows how.\n';
+  expect((await workspace.run("list")).stdout).toContain(`\n\n${counted}`);
+  expect((await workspace.run("list", "--server", "hello")).stdout).toContain(counted);
+  expect(JSON.parse((await workspace.run("list", "--json")).stdout)).toMatchObject({ held: ["hello.greet"] });
+  expect((await workspace.run("status")).stdout).toContain(`\n\n${counted}`);
+  const why = 'isthmus: "hello.greet" is held back because it changed; "isthmus pin diff hello.greet" shows how';
+  for (const verb of [
+    ["call", "hello.greet", "name=Ada"],
+    ["show", "hello.greet"],
+  ])
+    expect(await workspace.run(...verb)).toMatchObject({ code: 6, stderr: expect.stringContaining(why) });
+  await workspace.run("pin", "accept", "hello.greet", "--yes");
+  expect((await workspace.run("status")).stdout).not.toContain("held back");
 });

@@ -53,6 +53,19 @@ describe("with a gateway of another folder at the address of the config", () => 
     expect(code).not.toBe(0);
   });
 
+  test("list names the servers of that gateway, and none of the config here", async () => {
+    const made = await first.run("token", "create", "--user", "cy", "--role", "operator");
+    const offersOf = async (server: string) => {
+      const port = /listen = "127\.0\.0\.1:(\d+)"/.exec(first.read("isthmus.toml"))?.[1];
+      const table = `${scriptServer(server, HELLO)}prefix = ""\n`;
+      const config = second.write("bare.toml", `[gateway]\nlisten = "127.0.0.1:${port}"\n${table}`);
+      const args = ["list", "--json", "--config", config];
+      const { stdout } = await second.start(args, { HOME: first.folder, ISTHMUS_TOKEN: made.stdout.trim() }).ended;
+      return JSON.parse(stdout).offers.map((offer: { server?: string }) => offer.server);
+    };
+    expect(await offersOf("bare")).toEqual(["one", "one", "one"]);
+  });
+
   test("nothing is said in the folder of the gateway itself", async () => {
     expect((await first.run("token", "create", "--user", "eve")).stderr).not.toContain("runs with");
     expect((await first.run("doctor")).stdout).toContain("has taken over its config");
