@@ -151,7 +151,9 @@ export {
   readOperatorCredentials,
 } from "./operator-proof.ts";
 export { ORIGIN_TEXTS, type OriginFault } from "./origin-check.ts";
+export { type Pace, type PacedReader, PacedText } from "./paced-text.ts";
 export { type Frame, type Payload, payload, spliceText, unambiguousAt } from "./payload.ts";
+export { PeerFault } from "./peer-fault.ts";
 export type {
   Access,
   Attachment,

@@ -5,8 +5,10 @@
  * faster than buffers, and go to a socket byte for byte. Every JSON token boundary is ASCII, so nothing is lost.
  */
 
+import { PeerFault } from "../peer-fault.ts";
+
 /** Why a text was refused. `at` is a byte offset. */
-export class JsonFault extends Error {
+export class JsonFault extends PeerFault {
   override readonly name = "JsonFault";
   readonly reason: JsonFaultReason;
   readonly at: number;

@@ -1,4 +1,4 @@
-import { ByteBudget, type Clock, GatheredBytes, type Log, type Timers } from "../../contract/index.ts";
+import { ByteBudget, type Clock, GatheredBytes, type Log, type Slices, type Timers } from "../../contract/index.ts";
 import { type Authorization, authorizedClient } from "./authorized-client.ts";
 import { createHttpClient, type HttpClient, type SocketOpener } from "./http/index.ts";
 import { HttpTransport } from "./http-transport.ts";
@@ -22,6 +22,7 @@ type Deps = {
   /** Of the messages that the process holds; unset: it has no end. */
   readonly budget?: ByteBudget | undefined;
   readonly clock: Clock;
+  readonly slices: Slices;
   readonly timers: Timers;
   readonly log: Log;
   readonly parentEnv: Readonly<Record<string, string | undefined>>;
@@ -43,7 +44,7 @@ export function createTransports(config: McpConfig, deps: Deps): Transports {
 
 function createHttpTransports(
   config: McpConfig,
-  { timers, log, connect }: Deps,
+  { clock, slices, timers, log, connect }: Deps,
   gather: () => GatheredBytes,
 ): Transports {
   const url = new URL(config.url ?? "");
@@ -54,9 +55,11 @@ function createHttpTransports(
   return {
     create(authorization) {
       const as = (client: HttpClient) => (authorization ? authorizedClient(client, authorization) : client);
-      if (kind === "sse") return new SseTransport({ config, streams: as(streams), timers, as, gathered: gather() });
+      const pace = { clock, slices };
+      if (kind === "sse")
+        return new SseTransport({ config, streams: as(streams), pace, timers, as, gathered: gather() });
       const clients = { posts: as(posts), streams: as(streams) };
-      return new HttpTransport({ ...clients, maxBytes: config.maxMessage, gather, timers, log });
+      return new HttpTransport({ ...clients, maxBytes: config.maxMessage, gather, ...pace, timers, log });
     },
     isOtherWorthTrying({ status }) {
       const former = kind;

@@ -1,4 +1,11 @@
-import { GatewayError, type GatheredBytes, type Log, type Timers } from "../../contract/index.ts";
+import {
+  type Clock,
+  GatewayError,
+  type GatheredBytes,
+  type Log,
+  type Slices,
+  type Timers,
+} from "../../contract/index.ts";
 import type { Message, MessageFault } from "../../wire/jsonrpc/index.ts";
 import type { HttpClient, HttpExchange, HttpFailure, ResponseHead } from "./http/index.ts";
 import { type UpstreamFailure, UpstreamFault } from "./transport.ts";
@@ -9,6 +16,8 @@ export interface HttpLink {
   readonly posts: HttpClient;
   /** For streams that stay open, so that they take no socket away from calls. */
   readonly streams: HttpClient;
+  readonly clock: Clock;
+  readonly slices: Slices;
   readonly timers: Timers;
   readonly log: Log;
   readonly maxBytes: number;

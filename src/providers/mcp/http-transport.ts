@@ -1,5 +1,13 @@
 /** Streamable HTTP: a POST per message; until 2025-11-25 also a session id, if the server wants one, and a GET stream. */
-import { copyText, type GatheredBytes, headerLine, type Log, type Timers } from "../../contract/index.ts";
+import {
+  type Clock,
+  copyText,
+  type GatheredBytes,
+  headerLine,
+  type Log,
+  type Slices,
+  type Timers,
+} from "../../contract/index.ts";
 import type { Message, MessageFault } from "../../wire/jsonrpc/index.ts";
 import { MAX_EVENT_ID } from "../../wire/sse/index.ts";
 import type { HttpClient, ResponseHead } from "./http/index.ts";
@@ -27,6 +35,8 @@ export type HttpTransportOptions = {
   readonly streams: HttpClient;
   readonly maxBytes: number;
   readonly gather: () => GatheredBytes;
+  readonly clock: Clock;
+  readonly slices: Slices;
   readonly timers: Timers;
   readonly log: Log;
 };
@@ -36,6 +46,8 @@ export class HttpTransport implements UpstreamTransport, HttpLink {
   readonly mayBeModern = true;
   readonly posts: HttpClient;
   readonly streams: HttpClient;
+  readonly clock: Clock;
+  readonly slices: Slices;
   readonly timers: Timers;
   readonly log: Log;
   readonly maxBytes: number;
@@ -56,6 +68,8 @@ export class HttpTransport implements UpstreamTransport, HttpLink {
     this.streams = options.streams;
     this.maxBytes = options.maxBytes;
     this.gather = options.gather;
+    this.clock = options.clock;
+    this.slices = options.slices;
     this.timers = options.timers;
     this.log = options.log;
   }

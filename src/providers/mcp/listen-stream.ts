@@ -4,6 +4,7 @@ import { MessageFault } from "../../wire/jsonrpc/index.ts";
 import { createSseDecoder, type SseDecoder, type SseEvent } from "../../wire/sse/index.ts";
 import type { HttpExchange, HttpFailure, HttpHandler, ResponseHead } from "./http/index.ts";
 import type { HttpLink } from "./http-link.ts";
+import { sendPaced } from "./paced-exchange.ts";
 import { lastEventLine } from "./post-stream.ts";
 import { readMessages } from "./read-messages.ts";
 
@@ -137,7 +138,8 @@ export class ListenStream implements HttpHandler {
   #connect(): void {
     if (this.#isClosed) return;
     const last = this.#lastEventId === "" ? "" : (lastEventLine(this.#lastEventId) ?? "");
-    this.#exchange = this.#link.streams.send({ method: "GET", head: this.#link.head + last }, this);
+    const { streams, head } = this.#link;
+    this.#exchange = sendPaced(streams, { method: "GET", head: head + last }, this, this.#link);
   }
 
   #reconnect(): void {

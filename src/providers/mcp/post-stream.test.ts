@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { FakeOut, nodeTimers, silentLog, toolCall } from "../../../tests/kit/fake-host.ts";
+import { atOnce } from "../../../tests/kit/at-once.ts";
+import { FakeOut, monotonicClock, nodeTimers, silentLog, toolCall } from "../../../tests/kit/fake-host.ts";
 import { bytesHeldAfter } from "../../../tests/kit/held-memory.ts";
 import { ByteBudget, GatheredBytes } from "../../contract/index.ts";
 import { type Exchange, startHttpFixture } from "./fixtures/http-server.ts";
@@ -107,7 +108,8 @@ describe("PostStream", () => {
     const maxBytes = 1024 * 1024;
     const gather = () => new GatheredBytes(new ByteBudget(2 * maxBytes), { name: "server" });
     const clients = { posts: client, streams: client };
-    const link = new HttpTransport({ ...clients, maxBytes, gather, timers: nodeTimers, log: silentLog });
+    const pace = { clock: monotonicClock, slices: atOnce };
+    const link = new HttpTransport({ ...clients, maxBytes, gather, ...pace, timers: nodeTimers, log: silentLog });
     const heard: string[] = [];
     const sink = { id: "1", onMessage: () => heard.push("message"), onFailure: () => heard.push("failure") };
     const stream = new PostStream(link, sink, "{}");

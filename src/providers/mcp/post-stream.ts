@@ -8,6 +8,7 @@ import { createSseDecoder, type SseDecoder, type SseEvent } from "../../wire/sse
 import type { HttpExchange, HttpFailure, HttpHandler, ResponseHead } from "./http/index.ts";
 import { describeHttpFailure, describeStatus, type HttpLink, noRoom } from "./http-link.ts";
 import { peekAnswer } from "./large-answer.ts";
+import { sendPaced } from "./paced-exchange.ts";
 import { readMessages } from "./read-messages.ts";
 import type { RequestOptions, RequestSink, RequestStream, UpstreamFailure } from "./transport.ts";
 
@@ -47,7 +48,7 @@ export class PostStream implements HttpHandler, RequestStream {
     this.#sink = sink;
     this.#isAlone = options?.head !== undefined;
     const client = options?.isLong ? link.streams : link.posts;
-    this.#exchange = client.send({ method: "POST", head: options?.head ?? link.head, body: text }, this);
+    this.#exchange = sendPaced(client, { method: "POST", head: options?.head ?? link.head, body: text }, this, link);
   }
 
   pause(): void {
@@ -210,7 +211,8 @@ export class PostStream implements HttpHandler, RequestStream {
   #resumeStream(head: string): void {
     this.#isResumed = true;
     this.#mode = "none";
-    this.#exchange = this.#link.streams.send({ method: "GET", head: this.#link.head + head }, this);
+    const { streams, head: own } = this.#link;
+    this.#exchange = sendPaced(streams, { method: "GET", head: own + head }, this, this.#link);
     if (this.#isPaused) this.#exchange.pause();
   }
 

@@ -11,7 +11,7 @@ const ASCII = /^[\x00-\x7f]*$/;
 const LONG = 64 * 1024;
 
 const ID = /"id"[ \t\r\n]*:[ \t\r\n]*(\d{1,16})/g;
-/** So many are looked for in a batch that is not read. */
+/** So many are looked at in a batch that is not read. */
 const MAX_IDS = 1024;
 
 /** A batch that is not taken: nothing in it is. */
@@ -22,9 +22,10 @@ export class RefusedBatch extends MessageFault {
   constructor(message: string, text: string) {
     super(-32600, message);
     const ids = new Set<string>();
+    let looked = 0;
     for (const [, id = ""] of text.matchAll(ID)) {
       ids.add(copyText(id));
-      if (ids.size === MAX_IDS) break;
+      if (++looked === MAX_IDS) break;
     }
     this.ids = ids;
   }

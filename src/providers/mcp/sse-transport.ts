@@ -1,5 +1,5 @@
 /** HTTP+SSE of 2024-11-05: one GET stream carries every message of the server and names the address to POST to. */
-import type { GatheredBytes, Timers } from "../../contract/index.ts";
+import type { GatheredBytes, Pace, Timers } from "../../contract/index.ts";
 import { stringOf } from "../../contract/index.ts";
 import { MessageFault } from "../../wire/jsonrpc/index.ts";
 import { createSseDecoder, type SseDecoder, type SseEvent } from "../../wire/sse/index.ts";
@@ -7,6 +7,7 @@ import { createHttpClient, type HttpClient, type HttpExchange } from "./http/ind
 import { describeHttpFailure, describeStatus, postOnly } from "./http-link.ts";
 import { peekAnswer } from "./large-answer.ts";
 import type { McpConfig } from "./mcp-config.ts";
+import { sendPaced } from "./paced-exchange.ts";
 import { mayBatch, readMessages } from "./read-messages.ts";
 import { SsePost } from "./sse-post.ts";
 import {
@@ -30,6 +31,7 @@ export class SseTransport implements UpstreamTransport {
   readonly #config: McpConfig;
   readonly #url: URL;
   readonly #streams: HttpClient;
+  readonly #pace: Pace;
   readonly #timers: Timers;
   readonly #gathered: GatheredBytes;
   readonly #as: (client: HttpClient) => HttpClient;
@@ -47,6 +49,7 @@ export class SseTransport implements UpstreamTransport {
   constructor(options: {
     config: McpConfig;
     streams: HttpClient;
+    pace: Pace;
     timers: Timers;
     gathered: GatheredBytes;
     as?: (client: HttpClient) => HttpClient;
@@ -54,6 +57,7 @@ export class SseTransport implements UpstreamTransport {
     this.#config = options.config;
     this.#url = new URL(options.config.url ?? "");
     this.#streams = options.streams;
+    this.#pace = options.pace;
     this.#timers = options.timers;
     this.#gathered = options.gathered;
     this.#as = options.as ?? ((client) => client);
@@ -63,7 +67,8 @@ export class SseTransport implements UpstreamTransport {
     this.#handlers = handlers;
     let status = 0;
     let decoder: SseDecoder | undefined;
-    this.#stream = this.#streams.send(
+    this.#stream = sendPaced(
+      this.#streams,
       { method: "GET", head: "" },
       {
         onHead: (head) => {
@@ -89,6 +94,7 @@ export class SseTransport implements UpstreamTransport {
           this.#lose(describeHttpFailure(failure));
         },
       },
+      this.#pace,
     );
     const timer = this.#timers.after(ENDPOINT_MS, () =>
       this.#lose({ kind: "invalid", message: "The server named no endpoint in time." }),

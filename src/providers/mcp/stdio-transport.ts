@@ -1,5 +1,5 @@
 /** A server that is a child process: one message per line, everything on one pipe. */
-import type { Clock, GatheredBytes, Log, Timers } from "../../contract/index.ts";
+import type { Clock, GatheredBytes, Log, Slices, Timers } from "../../contract/index.ts";
 import { MessageFault } from "../../wire/jsonrpc/index.ts";
 import { peekAnswer, peekId } from "./large-answer.ts";
 import type { McpConfig } from "./mcp-config.ts";
@@ -20,6 +20,7 @@ export type StdioOptions = {
   readonly parentEnv: Readonly<Record<string, string | undefined>>;
   readonly watchdog: Watchdog;
   readonly clock: Clock;
+  readonly slices: Slices;
   readonly timers: Timers;
   readonly log: Log;
   readonly gathered: GatheredBytes;
@@ -134,6 +135,7 @@ export function createStdioTransport(options: StdioOptions): UpstreamTransport {
         maxLineBytes: config.maxMessage,
         ...(config.cwd === undefined ? {} : { cwd: config.cwd }),
         gathered: options.gathered,
+        pace: options,
         onLine: (line) => onLine(line, handlers),
         onDropped: (head, tail) => handlers.onFault(new UnheldMessage(peekId(head, tail))),
         onDrain,

@@ -9,6 +9,7 @@ import {
   JsonFault,
   Members,
   type Payload,
+  PeerFault,
   payload,
   Scanner,
   SpecifiedNames,
@@ -33,7 +34,7 @@ export type Message = {
 };
 
 /** The message cannot be taken. `id` is its id where that could be read, else "null". */
-export class MessageFault extends Error {
+export class MessageFault extends PeerFault {
   override readonly name = "MessageFault";
   readonly code: -32700 | -32600;
   readonly id: string;
@@ -252,7 +253,5 @@ export function skimBatch(text: string): string[] {
 
 /** Whether the text is a JSON array, that is, a batch. */
 export function isBatch(text: string): boolean {
-  let at = 0;
-  while (" \n\r\t".includes(text.charAt(at)) && at < text.length) at++;
-  return text.charAt(at) === "[";
+  return /^[ \n\r\t]*\[/.test(text);
 }

@@ -1,83 +1,72 @@
 import { PassThrough } from "node:stream";
 import { describe, expect, test } from "vitest";
+import { atOnce } from "../../../../tests/kit/at-once.ts";
 import { readInTurns } from "./pipe-reading.ts";
 
-const KIB = 1024;
-
+/** Each piece takes a whole turn of its peer. */
 function rig() {
-  const pipe = new PassThrough({ highWaterMark: 1024 * KIB });
+  const pipe = new PassThrough({ highWaterMark: 1024 * 1024 });
   const turns: (() => void)[] = [];
-  const pieces: number[] = [];
-  const reading = readInTurns(
-    pipe,
-    (piece: Buffer) => pieces.push(piece.length),
-    (turn) => turns.push(turn),
-  );
-  const say = (...sizes: number[]) => sizes.forEach((size) => void pipe.write(Buffer.alloc(size)));
-  const taken = async () => {
-    await new Promise(setImmediate);
-    return pieces.splice(0);
+  const taken: string[] = [];
+  const broken: unknown[] = [];
+  let now = 0;
+  const take = (text: string) => {
+    if (text === "!") throw new Error("no");
+    taken.push(text);
+    now += 10;
   };
-  return { pipe, reading, say, taken, turns, nextTurn: () => turns.shift()?.() };
+  const pace = { clock: { now: () => now }, slices: atOnce, later: (turn: () => void) => turns.push(turn) };
+  const reading = readInTurns(pipe.setEncoding("latin1"), { take, onBroken: (error) => broken.push(error) }, pace);
+  return {
+    pipe,
+    reading,
+    broken,
+    say: (...texts: string[]) => texts.forEach((text) => void pipe.write(text)),
+    async taken() {
+      await new Promise(setImmediate);
+      return taken.splice(0);
+    },
+    nextTurn: () => turns.shift()?.(),
+  };
 }
 
 describe("readInTurns", () => {
-  test("takes so much of a pipe in one turn, and the rest after the others", async () => {
-    const { say, taken, turns, nextTurn } = rig();
-    say(64 * KIB, 64 * KIB, 10);
-    expect(await taken()).toEqual([64 * KIB]);
-    expect(turns).toHaveLength(1);
+  test("reads on when everybody else had their turn", async () => {
+    const { say, taken, nextTurn } = rig();
+    say("a", "b");
+    expect(await taken()).toEqual(["a"]);
     nextTurn();
-    expect(await taken()).toEqual([64 * KIB]);
-    nextTurn();
-    expect(await taken()).toEqual([10]);
-    expect(turns).toHaveLength(0);
-  });
-
-  test("counts small pieces together", async () => {
-    const { say, taken, turns, nextTurn } = rig();
-    say(40 * KIB, 40 * KIB, 40 * KIB);
-    expect(await taken()).toEqual([40 * KIB, 40 * KIB]);
-    nextTurn();
-    expect(await taken()).toEqual([40 * KIB]);
-    expect(turns).toHaveLength(0);
+    expect(await taken()).toEqual(["b"]);
   });
 
   test("reads nothing while it is paused, also when its turn comes", async () => {
     const { reading, say, taken, nextTurn } = rig();
     reading.pause();
-    say(64 * KIB, 64 * KIB);
+    say("a", "b");
     expect(await taken()).toEqual([]);
     reading.resume();
-    expect(await taken()).toEqual([64 * KIB]);
+    expect(await taken()).toEqual(["a"]);
     reading.pause();
     nextTurn();
     expect(await taken()).toEqual([]);
     reading.resume();
-    expect(await taken()).toEqual([64 * KIB]);
+    expect(await taken()).toEqual(["b"]);
   });
 
   test("does not read before its turn because somebody resumes it", async () => {
     const { reading, say, taken, nextTurn } = rig();
-    say(64 * KIB, 10);
-    expect(await taken()).toEqual([64 * KIB]);
+    say("a", "b");
+    expect(await taken()).toEqual(["a"]);
     reading.resume();
     expect(await taken()).toEqual([]);
     nextTurn();
-    expect(await taken()).toEqual([10]);
+    expect(await taken()).toEqual(["b"]);
   });
 
-  test("brings the end of the pipe behind all that was in it", async () => {
-    const { pipe, say, taken, nextTurn } = rig();
-    let isEnded = false;
-    pipe.on("end", () => (isEnded = true));
-    say(64 * KIB, 64 * KIB);
-    pipe.end();
-    expect([await taken(), isEnded]).toEqual([[64 * KIB], false]);
-    nextTurn();
-    await taken();
-    nextTurn();
-    await taken();
-    expect(isEnded).toBe(true);
+  test("takes nothing more of what cannot be taken", async () => {
+    const { say, taken, broken } = rig();
+    say("!", "a");
+    expect(await taken()).toEqual([]);
+    expect(broken).toEqual([new Error("no")]);
   });
 });

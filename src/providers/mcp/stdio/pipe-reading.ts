@@ -1,8 +1,6 @@
-/**
- * Reads a pipe of a child a piece per turn. libuv reads up to 32 of 64 KiB in a row, and a child that writes without a pause
- * has that much ready each time: whatever is done with them would keep all other servers waiting.
- */
+/** Reads a pipe of a child in turns with everybody else: libuv reads up to 32 of 64 KiB in a row, and one that floods it has them ready. */
 import type { Readable } from "node:stream";
+import { type Pace, PacedText } from "../../../contract/index.ts";
 
 export interface PipeReading {
   /** Nothing more is read until `resume`, so that the child blocks once the pipe is full. */
@@ -10,35 +8,31 @@ export interface PipeReading {
   resume(): void;
 }
 
-/** As much as one read brings. Whoever says little never gets there at once, and loses nothing when it does. */
-const TURN_LENGTH = 64 * 1024;
+export type PipeTaker = {
+  /** What it throws ends the reading. */
+  readonly take: (text: string) => void;
+  readonly onBroken: (error: unknown) => void;
+};
 
-/** `later`: after what came in from elsewhere in the meantime. */
-export function readInTurns<Piece extends { readonly length: number }>(
-  pipe: Readable,
-  take: (piece: Piece) => void,
-  later: (turn: () => void) => void = setImmediate,
-): PipeReading {
-  let length = 0;
-  let isResting = false;
+/** The pipe has an encoding, one character per byte or as it decodes. */
+export function readInTurns(pipe: Readable, { take, onBroken }: PipeTaker, pace: Pace): PipeReading {
   let isPaused = false;
-
-  function goOn(): void {
-    isResting = false;
-    if (!isPaused) pipe.resume();
-  }
-
-  pipe.on("data", (piece: Piece) => {
-    length += piece.length;
-    if (length >= TURN_LENGTH) {
-      length = 0;
-      isResting = true;
-      pipe.pause();
-      later(goOn);
-    }
-    take(piece);
+  const text = new PacedText(pace, {
+    onPart: take,
+    onFull: () => void pipe.pause(),
+    onFree: () => {
+      if (!isPaused) pipe.resume();
+    },
+    onBroken,
   });
-
+  pipe.on("data", (piece: string) => {
+    try {
+      text.push(piece);
+    } catch (error) {
+      text.stop();
+      onBroken(error);
+    }
+  });
   return {
     pause() {
       isPaused = true;
@@ -46,7 +40,7 @@ export function readInTurns<Piece extends { readonly length: number }>(
     },
     resume() {
       isPaused = false;
-      if (!isResting) pipe.resume();
+      if (!text.isResting) pipe.resume();
     },
   };
 }

@@ -1,4 +1,6 @@
 import { afterAll, afterEach, describe, expect, test, vi } from "vitest";
+import { atOnce } from "../../../../tests/kit/at-once.ts";
+import { monotonicClock } from "../../../../tests/kit/fake-host.ts";
 import { isGroupRunning } from "./process-group.ts";
 import type { Child, ChildExit, ChildOptions } from "./spawn-child.ts";
 import { spawnChild } from "./spawn-child.ts";
@@ -23,6 +25,7 @@ function start(script: string, options: Partial<ChildOptions> = {}): Started {
     parentEnv: process.env,
     watchdog,
     maxLineBytes: 1024 * 1024,
+    pace: { clock: monotonicClock, slices: atOnce },
     graceMs: 150,
     onLine: (line) => lines.push(line),
     onExit: resolve,

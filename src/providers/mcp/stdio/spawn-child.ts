@@ -5,7 +5,7 @@
 
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { spawn } from "node:child_process";
-import type { GatheredBytes } from "../../../contract/index.ts";
+import type { GatheredBytes, Pace } from "../../../contract/index.ts";
 import { childEnvironment } from "./child-environment.ts";
 import { endChild } from "./end-child.ts";
 import { createLineSplitter } from "./line-splitter.ts";
@@ -39,8 +39,8 @@ export type ChildOptions = {
   gathered?: GatheredBytes;
   /** A line for which there was no memory has ended: its beginning and its end. */
   onDropped?(head: string, tail: string): void;
-  /** When it goes on with output that comes without a pause. Default: when everybody else had their turn. */
-  later?(turn: () => void): void;
+  /** Of its output, when it comes without a pause. */
+  pace: Pace;
   /** How long the child has between the steps of `kill`. Default 2 s. */
   graceMs?: number;
   onLine(line: string): void;
@@ -159,21 +159,15 @@ export function spawnChild(options: ChildOptions): Child {
   stdin.on("error", () => void kill()); // EPIPE: it reads no more, so it cannot serve; usually it has just ended
   stdout.on("error", () => {});
   stderr.on("error", () => {});
-  function onStdout(data: Buffer): void {
-    try {
-      splitter.push(data.toString("latin1"));
-    } catch (error) {
-      killBecause(error instanceof Error ? error : new Error(String(error)));
-    }
-  }
   function onStderr(text: string): void {
     if (text === "") return;
     tail = (tail + text).slice(-STDERR_TAIL);
     options.onStderr?.(text);
   }
-  stderr.setEncoding("utf8");
-  const output = readInTurns(stdout, onStdout, options.later);
-  readInTurns(stderr, (text: string) => onStderr(said.push(text)), options.later);
+  const onBroken = (error: unknown) => killBecause(error instanceof Error ? error : new Error(String(error)));
+  const output = readInTurns(stdout.setEncoding("latin1"), { take: splitter.push, onBroken }, options.pace);
+  const takeStderr = (text: string) => onStderr(said.push(text));
+  readInTurns(stderr.setEncoding("utf8"), { take: takeStderr, onBroken }, options.pace);
   child.on("error", (cause) => {
     if (pid !== undefined) return; // a signal could not be sent; the exit is reported by itself
     exit = { code: null, signal: null, error: describeSpawnError(options, cause) };

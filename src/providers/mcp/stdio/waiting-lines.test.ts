@@ -69,6 +69,26 @@ describe("lines that wait for a pipe", () => {
     expect([refused.mock.calls, takeAll()]).toEqual([[], ["a"]]);
   });
 
+  test("go in their order, however many come, go and are taken back between", () => {
+    const { lines, add } = rig(1_000_000);
+    const waiting: string[] = [];
+    const taken: (string | undefined)[] = [];
+    for (let at = 0; at < 1_000; at++) {
+      const line = add(`${at}`, 1, undefined);
+      if (at % 7 === 3) lines.remove(line);
+      else waiting.push(`${at}`);
+      if (at % 3 === 0) taken.push(lines.take()?.tag);
+    }
+    for (let line = lines.take(); line; line = lines.take()) taken.push(line.tag);
+    expect(taken).toEqual(waiting);
+  });
+
+  test("of which a hundred thousand wait go as fast as few", () => {
+    const { add, takeAll } = rig(1_000_000);
+    for (let at = 0; at < 100_000; at++) add("a", 1, undefined);
+    expect(takeAll()).toHaveLength(100_000);
+  });
+
   test("can be taken back while they wait", () => {
     const { lines, add, takeAll } = rig();
     const line = add("a", 5, caller("ann"));

@@ -13,9 +13,38 @@ export type WaitingLine = {
   readonly refuse: () => void;
 };
 
+/** Whose first line goes in no time: a hundred thousand may stand behind it, which are not moved each time. */
+class LineQueue {
+  readonly #lines: WaitingLine[] = [];
+  #gone = 0;
+
+  get first(): WaitingLine | undefined {
+    return this.#lines[this.#gone];
+  }
+
+  get last(): WaitingLine | undefined {
+    return this.#gone < this.#lines.length ? this.#lines.at(-1) : undefined;
+  }
+
+  add(line: WaitingLine): void {
+    this.#lines.push(line);
+  }
+
+  remove(line: WaitingLine): void {
+    if (line === this.first) this.#gone++;
+    else this.#lines.splice(this.#lines.lastIndexOf(line), 1);
+    if (this.#gone < MAX_GONE || 2 * this.#gone < this.#lines.length) return;
+    this.#lines.splice(0, this.#gone);
+    this.#gone = 0;
+  }
+}
+
+/** So many places of lines that are gone are kept in any case. */
+const MAX_GONE = 32;
+
 class Share {
   readonly within = new Map<string, Share>();
-  readonly lines: WaitingLine[] = [];
+  readonly lines = new LineQueue();
   readonly parent: Share | undefined;
   readonly key: string;
   bytes = 0;
@@ -39,12 +68,12 @@ class Share {
 
   /** Whose next line would end first. */
   next(): Share | undefined {
-    if (this.lines.length > 0) return this;
+    if (this.lines.first) return this;
     let least = Number.POSITIVE_INFINITY;
     let found: Share | undefined;
     for (const share of this.within.values()) {
       const first = share.next();
-      const end = share.written + (first?.lines[0]?.text.length ?? 0);
+      const end = share.written + (first?.lines.first?.text.length ?? 0);
       if (end < least) [least, found] = [end, first];
     }
     return found;
@@ -74,11 +103,11 @@ export class WaitingLines {
   /** `caller`: unset for what we have to say ourselves. May refuse any line, also this one; never one that waits alone. */
   add(line: WaitingLine, caller: SharingCaller | undefined): void {
     const share = this.#shareOf(caller);
-    share.lines.push(line);
+    share.lines.add(line);
     share.count(line.text.length);
     this.#shares.set(line, share);
     while (this.#root.bytes > this.#maxBytes && this.#shares.size > 1) {
-      const last = this.#root.fattest().lines.at(-1);
+      const last = this.#root.fattest().lines.last;
       if (!last || !this.remove(last)) return;
       last.refuse();
     }
@@ -87,7 +116,7 @@ export class WaitingLines {
   /** Takes out the line that goes next. */
   take(): WaitingLine | undefined {
     const from = this.#root.next();
-    const line = from?.lines[0];
+    const line = from?.lines.first;
     if (!from || !line) return undefined;
     for (let share = from; share.parent; share = share.parent) {
       share.parent.now = share.written;
@@ -102,7 +131,7 @@ export class WaitingLines {
     const share = this.#shares.get(line);
     if (!share) return false;
     this.#shares.delete(line);
-    share.lines.splice(share.lines.indexOf(line), 1);
+    share.lines.remove(line);
     share.count(-line.text.length);
     return true;
   }
