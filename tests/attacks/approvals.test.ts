@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { freePort, Workspace } from "../e2e/identity/workspace.ts";
 import type { RpcMessage } from "../e2e/kit/rpc.ts";
-import { eventually } from "../hostile/kit/observe.ts";
+import { eventually } from "../kit/eventually.ts";
 import { type Attacked, describeAttacks } from "./kit/describe-attacks.ts";
 
 type Told = { readonly method: string; readonly params?: Record<string, unknown> };

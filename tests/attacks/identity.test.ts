@@ -10,7 +10,7 @@ import { toolCall } from "../e2e/kit/rpc.ts";
 import { SessionClient } from "../e2e/upstream-auth/client.ts";
 import { Issuer, signIn } from "../e2e/upstream-auth/issuer.ts";
 import { ProtectedServer } from "../e2e/upstream-auth/protected-server.ts";
-import { eventually } from "../hostile/kit/observe.ts";
+import { eventually } from "../kit/eventually.ts";
 import { type Attacked, describeAttacks } from "./kit/describe-attacks.ts";
 import { Doorway } from "./kit/doorway.ts";
 import { KeyIssuer } from "./kit/key-issuer.ts";

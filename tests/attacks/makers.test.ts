@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { afterAll, expect, test } from "vitest";
 import { helloServer } from "../e2e/kit/gateway.ts";
 import { toolCall } from "../e2e/kit/rpc.ts";
-import { eventually } from "../hostile/kit/observe.ts";
+import { eventually } from "../kit/eventually.ts";
 import { describeAttacks } from "./kit/describe-attacks.ts";
 import { KeyIssuer } from "./kit/key-issuer.ts";
 

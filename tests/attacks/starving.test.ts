@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, expect, test } from "vitest";
 import { helloServer } from "../e2e/kit/gateway.ts";
 import { openSession, post, toolCall } from "../e2e/kit/rpc.ts";
-import { eventually } from "../hostile/kit/observe.ts";
+import { eventually, lastAnswer } from "../kit/eventually.ts";
 import { type Attacked, describeAttacks } from "./kit/describe-attacks.ts";
 import { SlowServer } from "./kit/slow-server.ts";
 
@@ -98,7 +98,7 @@ describeAttacks("a caller that leaves its calls", { config, tokens }, (field) =>
       const before = slow.begun.length;
       const sent = await send(field, name, "mallory", era);
       // Those over the limit are refused, and never come here.
-      await eventually(
+      await lastAnswer(
         () => slow.begun.length,
         (count) => count > before,
         turn < LIMIT ? 10_000 : 300,
@@ -112,7 +112,7 @@ describeAttacks("a caller that leaves its calls", { config, tokens }, (field) =>
     // What the server has answered counts no more.
     const served = async () => {
       const sent = await send(field, name, "mallory", "2026");
-      const begun = await eventually(
+      const begun = await lastAnswer(
         () => slow.begun.length,
         (now) => now > count,
         500,
@@ -143,7 +143,7 @@ describeAttacks("a caller that leaves its calls", { config, tokens }, (field) =>
       await leave(await send(field, name, "mallory", era, 0, label));
       return begun();
     };
-    return eventually(again, (count) => count > LIMIT, LONGER_THAN_OTHERS_WAIT_MS);
+    return lastAnswer(again, (count) => count > LIMIT, LONGER_THAN_OTHERS_WAIT_MS);
   }
 
   test("has no more of them run than its limit allows, however long it tries", async () => {
@@ -178,7 +178,7 @@ describeAttacks("a caller that wants all slots of a server", { config, tokens },
     await send(field, "narrow.work", "ann", "2026", 0);
     // Everything waits now: nobody new has begun.
     expect(
-      await eventually(
+      await lastAnswer(
         () => begun().length,
         (count) => count > LIMIT,
         500,
@@ -192,7 +192,7 @@ describeAttacks("a caller that wants all slots of a server", { config, tokens },
     expect(begun()).toEqual(["mallory", "mallory", "ann"]);
     for (let turn = 0; turn < LIMIT * 2; turn++) {
       slow.endAll();
-      await eventually(
+      await lastAnswer(
         () => slow.running,
         (count) => count > 0,
         1_000,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { startBalancer } from "../chaos/balancer.ts";
 import { EventStream } from "../hostile/kit/event-stream.ts";
-import { eventually } from "../hostile/kit/observe.ts";
+import { eventually } from "../kit/eventually.ts";
 import { HELLO, Workspace } from "./cli/workspace.ts";
 import { echoServer } from "./config/rig.ts";
 import { helloServer, startGateway } from "./kit/gateway.ts";

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { type RunningGateway, startGateway } from "../e2e/kit/gateway.ts";
 import { post } from "../e2e/kit/rpc.ts";
+import { eventually } from "../kit/eventually.ts";
 import { callTool, openSession, outcomeOf, textOf } from "./kit/call.ts";
 import { McpUpstream } from "./kit/mcp-upstream.ts";
-import { eventually } from "./kit/observe.ts";
 import { SCRIPTED_SERVER, scriptedServer } from "./kit/stdio-table.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "isthmus-hostile-"));

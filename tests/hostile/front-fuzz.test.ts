@@ -3,9 +3,10 @@ import { connect } from "node:net";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type RunningGateway, startGateway } from "../e2e/kit/gateway.ts";
+import { eventually } from "../kit/eventually.ts";
 import { callTool, openSession, type Session, textOf } from "./kit/call.ts";
 import { mutate, mutations } from "./kit/mutation.ts";
-import { defects, eventually, MIB, metric, residentBytes } from "./kit/observe.ts";
+import { defects, MIB, metric, residentBytes } from "./kit/observe.ts";
 import { scriptedServer } from "./kit/stdio-table.ts";
 import { wrongMessage } from "./kit/wrong-messages.ts";
 

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type RunningGateway, startGateway } from "../e2e/kit/gateway.ts";
+import { eventually } from "../kit/eventually.ts";
 import { MAX_MESSAGE, PROVIDER_CASES } from "./corpus/provider-cases.ts";
 import { callTool, openSession, outcomeOf, type Session, textOf } from "./kit/call.ts";
 import { McpUpstream, type UpstreamCall } from "./kit/mcp-upstream.ts";
-import { defects, eventually, metric } from "./kit/observe.ts";
+import { defects, metric } from "./kit/observe.ts";
 import { scriptedServer } from "./kit/stdio-table.ts";
 
 describe("a call to a server that answers", () => {

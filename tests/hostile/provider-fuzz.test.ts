@@ -2,9 +2,10 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type RunningGateway, startGateway } from "../e2e/kit/gateway.ts";
 import { post } from "../e2e/kit/rpc.ts";
+import { eventually } from "../kit/eventually.ts";
 import { callTool, openSession, outcomeOf, type Session, textOf } from "./kit/call.ts";
 import { McpUpstream, type UpstreamCall } from "./kit/mcp-upstream.ts";
-import { defects, eventually, MIB, metric, residentBytes } from "./kit/observe.ts";
+import { defects, MIB, metric, residentBytes } from "./kit/observe.ts";
 import { scriptedServer } from "./kit/stdio-table.ts";
 import { wrongHandshake, wrongLines, wrongResponse } from "./kit/wrong-answers.ts";
 

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type RunningGateway, startGateway } from "../e2e/kit/gateway.ts";
 import { post, type RpcMessage, toolCall } from "../e2e/kit/rpc.ts";
+import { eventually } from "../kit/eventually.ts";
 import { callTool, openSession, outcomeOf, type Session, textOf } from "./kit/call.ts";
-import { defects, eventually, MIB, metric, residentBytes } from "./kit/observe.ts";
+import { defects, MIB, metric, residentBytes } from "./kit/observe.ts";
 import { scriptedServer } from "./kit/stdio-table.ts";
 
 const base64 = (text: string) => Buffer.from(text, "latin1").toString("base64");

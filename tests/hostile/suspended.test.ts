@@ -1,10 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { startGateway } from "../e2e/kit/gateway.ts";
 import { post, toolCall } from "../e2e/kit/rpc.ts";
+import { eventually } from "../kit/eventually.ts";
 import { callTool, openSession, outcomeOf, textOf } from "./kit/call.ts";
 import { EventStream } from "./kit/event-stream.ts";
 import { McpUpstream, type UpstreamCall } from "./kit/mcp-upstream.ts";
-import { defects, eventually, metric } from "./kit/observe.ts";
+import { defects, metric } from "./kit/observe.ts";
 import { scriptedServer } from "./kit/stdio-table.ts";
 
 const SUSPENDED_MS = 3_000;

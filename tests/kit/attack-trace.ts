@@ -1,6 +1,6 @@
 /** An attack has failed only where it also left its trace: an event that says who tried what and why not, and holds no secret. */
 import { expect } from "vitest";
-import { eventually } from "../hostile/kit/observe.ts";
+import { lastAnswer } from "./eventually.ts";
 
 /** An event as tests see it, from memory or from the API. */
 export type SeenEvent = {
@@ -99,7 +99,7 @@ export class TrailWatch {
     const answer = await attack();
     const wanted = typeof trace === "function" ? trace(answer) : trace;
     const isThere = (events: readonly SeenEvent[]) => events.some((event) => isTrace(event, wanted));
-    const fresh = await eventually(() => this.#since(before), isThere, PATIENCE_MS);
+    const fresh = await lastAnswer(() => this.#since(before), isThere, PATIENCE_MS);
     expectTrace(fresh, wanted, [...secrets, ...this.#secrets()]);
     return answer;
   }

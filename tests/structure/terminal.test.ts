@@ -68,6 +68,7 @@ server could not be listed
 something is said about a name that …, and so about nothing
 the audit trail was cut back, or is another one: it lacks its kept checkpoint
 the audit trail was not compared with its kept checkpoint
+the kept checkpoint of the audit trail cannot be read now, and is looked at again
 the page at / could not be made
 tokens could not be revoked
 tokens of servers could not be forgotten

@@ -7,10 +7,16 @@ import { ManualTime } from "../../../tests/kit/manual-time.ts";
 import { KeptLog } from "../../../tests/kit/quiet.ts";
 import { ScriptedProvider } from "../../../tests/kit/scripted-provider.ts";
 import { flush, testKernel } from "../../../tests/kit/test-kernel.ts";
+import { finish, type Offer, payload, type Steps } from "../../contract/index.ts";
 import type { Config } from "../config/index.ts";
 import { loadConfig } from "../config/load-config.ts";
 import { readConfig } from "../config/read-config.ts";
 import { type ApprovalPorts, createApprovals } from "./approvals.ts";
+
+function* asWritten(offers: readonly Offer[]): Steps<readonly Offer[]> {
+  yield;
+  return offers;
+}
 
 let folder: string;
 
@@ -127,6 +133,22 @@ describe("the log line of a call that waits", () => {
   test("names nobody who is missing where an operator is there", async () => {
     expect(await fieldsOf(STRICT, { hasLocalOperator: true }, true)).toMatchObject({ missing: undefined });
   });
+});
+
+test("warns of calls that nobody can approve once for each config", () => {
+  const text = '[gate]\nmode = "strict"\nevidence = "external_proof"\n';
+  const log = new KeptLog();
+  const approvals = approvalsFor(text, undefined, { log });
+  const definition = payload('{"name":"open","inputSchema":{"type":"object"}}');
+  const primitives = [{ kind: "tool", name: "open", definition, repeatable: false } as const];
+  const list = () => finish(approvals.flag([{ kind: "tool", primitives, extras: "" }], asWritten));
+  const warnings = () => log.lines.filter(({ message }) => message === "nobody can approve").length;
+  for (const times of [1, 2, 3]) {
+    list();
+    list();
+    expect(warnings()).toBe(times);
+    approvals.apply(configOf(text));
+  }
 });
 
 describe("what people type to see a token for the pages", () => {

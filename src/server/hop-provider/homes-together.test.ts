@@ -85,11 +85,11 @@ describe("an HTTP server that is reached over the hop's TLS", () => {
   test("is served over sockets that both ends have proved the key for, and over no others", async () => {
     await using fixture = await startHttpFixture();
     const key = Buffer.alloc(32, 7);
-    const door = createHopServer(
-      key,
-      (socket) => void socket.pipe(connectTcp({ host: "127.0.0.1", port: fixture.port })).pipe(socket),
-      () => undefined,
-    );
+    const door = createHopServer(key, {
+      onConnection: () => undefined,
+      onPeer: (socket) => void socket.pipe(connectTcp({ host: "127.0.0.1", port: fixture.port })).pipe(socket),
+      onStranger: () => undefined,
+    });
     await new Promise<void>((resolve) => door.listen({ host: "127.0.0.1", port: 0 }, resolve));
     const address = `127.0.0.1:${(door.address() as { port: number }).port}`;
     const open = async (secret: Buffer) => {

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { eventually } from "../../hostile/kit/observe.ts";
+import { eventually } from "../../kit/eventually.ts";
 import { type RunningGateway, startGateway } from "../kit/gateway.ts";
 import { operatorToken } from "../kit/operator.ts";
 import { ROOT } from "../kit/program.ts";

@@ -2,7 +2,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { eventually } from "../../hostile/kit/observe.ts";
+import { EventStream } from "../../hostile/kit/event-stream.ts";
+import { eventually } from "../../kit/eventually.ts";
 import { startGateway } from "../kit/gateway.ts";
 import { Program, runProgram } from "../kit/program.ts";
 import { openSession, post, StdioClient, toolCall } from "../kit/rpc.ts";
@@ -60,15 +61,16 @@ describe("a call that is held", () => {
     expect(rig.made()).toHaveLength(1);
   });
 
-  test("hears as progress what it waits for", async () => {
-    await using rig = await ValveRig.start();
-    const session = await openSession(rig.url);
-    const { messages } = await post(rig.url, toolCall(1, "plant.open", VALVE, { progressToken: "p" }), session);
-    const [progress] = messages.filter(({ method }) => method === "notifications/progress");
-    expect(progress?.params).toMatchObject({
-      progressToken: "p",
-      message: expect.stringMatching(/^Waits for a yes: open http.*; this call then goes on by itself\.$/),
-    });
+  test.each([
+    ["5s", /^Waits for a yes: open http.*" in another terminal; this call then goes on by itself\.$/],
+    ["300ms", /^Waits for a yes: open http.*, then call again\.$/],
+  ])("hears as progress what it waits for, and what it is to do after a hold of %s", async (hold, words) => {
+    await using rig = await ValveRig.start({ gate: `hold = "${hold}"` });
+    const headers = await openSession(rig.url);
+    const message = toolCall(1, "plant.open", VALVE, { progressToken: "p" });
+    using stream = await EventStream.open(rig.url, { method: "POST", headers, message });
+    const { params } = await stream.message(({ method }) => method === "notifications/progress");
+    expect(params).toMatchObject({ progressToken: "p", message: expect.stringMatching(words) });
   });
 
   test("is not made when it is denied", async () => {

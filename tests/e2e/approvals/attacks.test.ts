@@ -1,7 +1,7 @@
 /** Ways around a gate, over the wire. None opens the valve, and each leaves a record. */
 import { generateKeyPairSync } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { eventually } from "../../hostile/kit/observe.ts";
+import { eventually } from "../../kit/eventually.ts";
 import { openSession, post, type RpcMessage, toolCall } from "../kit/rpc.ts";
 import { held, trailOf, turnedAway, undecided } from "./traces.ts";
 import { type Forged, type GateObject, gateOf, ValveRig } from "./valve-rig.ts";

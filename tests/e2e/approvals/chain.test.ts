@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { type ClientKind, connectClient } from "../../eras/sdk-clients.ts";
-import { eventually } from "../../hostile/kit/observe.ts";
+import { eventually } from "../../kit/eventually.ts";
 import { UserAgent } from "../../kit/user-agent.ts";
 import { type RunningGateway, startGateway } from "../kit/gateway.ts";
 import { runProgram } from "../kit/program.ts";

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { eventually } from "../../hostile/kit/observe.ts";
+import { eventually } from "../../kit/eventually.ts";
 import { UserAgent } from "../../kit/user-agent.ts";
 import { type RunningGateway, startGateway } from "../kit/gateway.ts";
 import { runProgram } from "../kit/program.ts";
@@ -213,6 +213,7 @@ describe("a config that gates and trusts nobody", () => {
       () => gateway.program.stderr.match(/"config taken over"/g)?.length,
       (seen) => seen === 2,
     );
+    expect(warnings(gateway)).toBe(2);
     writeFileSync(file, mute);
     await eventually(
       () => warnings(gateway),

@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { eventually } from "../../hostile/kit/observe.ts";
+import { eventually } from "../../kit/eventually.ts";
 import { held, trailOf, undecided } from "./traces.ts";
 import { gateOf, ValveRig } from "./valve-rig.ts";
 

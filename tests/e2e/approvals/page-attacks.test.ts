@@ -3,7 +3,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { createServer, request } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { eventually } from "../../hostile/kit/observe.ts";
+import { eventually } from "../../kit/eventually.ts";
 import { UserAgent } from "../../kit/user-agent.ts";
 import { runProgram } from "../kit/program.ts";
 import { type GateObject, gateOf, ValveRig } from "./valve-rig.ts";

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type ClientKind, connectClient, type SdkClient } from "../../eras/sdk-clients.ts";
-import { eventually } from "../../hostile/kit/observe.ts";
+import { eventually } from "../../kit/eventually.ts";
 import { UserAgent } from "../../kit/user-agent.ts";
 import { runProgram } from "../kit/program.ts";
 import { openSession, post, type RpcMessage, toolCall } from "../kit/rpc.ts";

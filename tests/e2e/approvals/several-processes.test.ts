@@ -1,6 +1,6 @@
 /** A yes that is given at one process reaches the call that another one holds. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { eventually } from "../../hostile/kit/observe.ts";
+import { eventually } from "../../kit/eventually.ts";
 import { UserAgent } from "../../kit/user-agent.ts";
 import { openSession, post, toolCall } from "../kit/rpc.ts";
 import { SHORT_LEASE_MS, startCluster, type TestCluster } from "../processes/cluster.ts";

@@ -1,7 +1,7 @@
 /** The pages of error codes show what clients and logs really have. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { VERSION } from "../../../src/server/version.ts";
-import { eventually } from "../../hostile/kit/observe.ts";
+import { eventually } from "../../kit/eventually.ts";
 import { helloServer, type RunningGateway, startGateway } from "../kit/gateway.ts";
 import { readBlocks } from "../kit/markdown.ts";
 import { post, type RpcMessage } from "../kit/rpc.ts";

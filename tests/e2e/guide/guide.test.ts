@@ -3,7 +3,7 @@ import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { test } from "vitest";
-import { eventually } from "../../hostile/kit/observe.ts";
+import { eventually } from "../../kit/eventually.ts";
 import { ROOT } from "../kit/program.ts";
 import { NginxRig } from "./nginx-rig.ts";
 import { PageRunner } from "./page-runner.ts";

@@ -1,7 +1,7 @@
 /** nginx as a distribution sets it up, in a folder: it reads conf.d/*.conf of the page, and `nginx` speaks to it. */
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { eventually } from "../../hostile/kit/observe.ts";
+import { eventually } from "../../kit/eventually.ts";
 import { pathOf } from "../../needs/need.ts";
 import { nginx } from "../../needs/programs.ts";
 import type { Command, PageRunner } from "./page-runner.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { eventually } from "../../hostile/kit/observe.ts";
+import { eventually } from "../../kit/eventually.ts";
 import { helloServer } from "../kit/gateway.ts";
 import { operatorToken } from "../kit/operator.ts";
 import { browserTable, newMark } from "../processes/cluster.ts";

@@ -3,6 +3,7 @@ import { execFileSync, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
+import { eventually } from "../../kit/eventually.ts";
 import { ROOT } from "../kit/program.ts";
 
 const NPM_MS = 120_000;
@@ -12,8 +13,7 @@ export class Installed implements Disposable {
   readonly prefix = join(this.#folder, "prefix");
   readonly home = join(this.#folder, "home");
   readonly tarball: string;
-  /** Where the developer's npm gets packages from. */
-  readonly #npmSettings = { npm_config_cache: npmSetting("cache"), npm_config_userconfig: npmSetting("userconfig") };
+  readonly #environment = npmEnvironment(this);
 
   constructor() {
     mkdirSync(this.home);
@@ -48,11 +48,7 @@ export class Installed implements Disposable {
   }
 
   environment(more: Readonly<Record<string, string>> = {}): Record<string, string> {
-    // The Node of this test first, whatever the system has.
-    const path = [dirname(process.execPath), join(this.prefix, "bin"), process.env.PATH ?? ""].join(delimiter);
-    const kept = Object.entries(process.env).filter(([name]) => /^(https?|no)_proxy$|_CA_CERTS$/i.test(name));
-    const network = Object.fromEntries(kept.map(([name, value]) => [name, value ?? ""]));
-    return { ...network, ...this.#npmSettings, PATH: path, HOME: this.home, ...more };
+    return { ...this.#environment, ...more };
   }
 
   /** What a command of a shell prints in the home of the user. */
@@ -73,6 +69,26 @@ export class Installed implements Disposable {
   [Symbol.dispose](): void {
     rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5 });
   }
+}
+
+/** Of somebody whose npm installs programs below `prefix`, and gets packages from where that of the developer does. */
+export function npmEnvironment({ home, prefix }: { home: string; prefix: string }): Record<string, string> {
+  // The Node of this test first, whatever the system has.
+  const path = [dirname(process.execPath), join(prefix, "bin"), process.env.PATH ?? ""].join(delimiter);
+  const kept = Object.entries(process.env).filter(([name]) => /^(https?|no)_proxy$|_CA_CERTS$/i.test(name));
+  const network = Object.fromEntries(kept.map(([name, value]) => [name, value ?? ""]));
+  const settings = { npm_config_cache: npmSetting("cache"), npm_config_userconfig: npmSetting("userconfig") };
+  return { ...network, ...settings, PATH: path, HOME: home };
+}
+
+/** Resolves when a gateway serves there. */
+export async function untilServing(origin: string): Promise<void> {
+  const isServing = () =>
+    fetch(`${origin}/healthz`).then(
+      (answer) => answer.ok,
+      () => false,
+    );
+  await eventually(isServing, (isIt) => isIt, 60_000);
 }
 
 function npmSetting(name: string): string {

@@ -8,7 +8,7 @@ import manifest from "../../../package.json" with { type: "json" };
 import { freePort } from "../cli/workspace.ts";
 import { descendants, waitForEnd } from "../kit/processes.ts";
 import { ROOT } from "../kit/program.ts";
-import { Installed } from "./installed.ts";
+import { Installed, untilServing } from "./installed.ts";
 
 const MIB = 1024 * 1024;
 const DEMO = ["call", "demo.greet", "name=Ada"].join(" ");
@@ -22,19 +22,6 @@ beforeAll(() => {
   said = installed.installGlobally();
 }, 240_000);
 afterAll(() => installed[Symbol.dispose]());
-
-async function untilServing(origin: string): Promise<void> {
-  const deadline = Date.now() + 60_000;
-  while (
-    !(await fetch(`${origin}/healthz`).then(
-      (answer) => answer.ok,
-      () => false,
-    ))
-  ) {
-    if (Date.now() > deadline) throw new Error(`nothing serves at ${origin}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
 
 describe("the package", () => {
   test("holds the program, its schema, its guide and the terms of what is in it, and no source map", () => {

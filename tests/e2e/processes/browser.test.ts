@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { eventually } from "../../hostile/kit/observe.ts";
+import { eventually } from "../../kit/eventually.ts";
 import { waitForEnd } from "../kit/processes.ts";
 import { Client, saidIn } from "./client.ts";
 import { browserTable, newMark, SHORT_LEASE_MS, startCluster } from "./cluster.ts";

@@ -3,7 +3,7 @@ import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { eventually } from "../../hostile/kit/observe.ts";
+import { eventually } from "../../kit/eventually.ts";
 import { toolCall } from "../kit/rpc.ts";
 import { browserTable, newMark, startCluster } from "./cluster.ts";
 

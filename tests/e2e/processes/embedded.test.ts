@@ -6,7 +6,7 @@ import { ModernClient } from "../../chaos/clients/modern-client.ts";
 import { Fleet } from "../../chaos/gateways.ts";
 import { Tally } from "../../chaos/outcome.ts";
 import { type HttpUpstream, startHttpUpstream } from "../../chaos/upstreams/http-upstream.ts";
-import { eventually } from "../../hostile/kit/observe.ts";
+import { eventually } from "../../kit/eventually.ts";
 import { runProgram } from "../kit/program.ts";
 import type { RpcMessage } from "../kit/rpc.ts";
 import { Client, saidIn, send } from "./client.ts";

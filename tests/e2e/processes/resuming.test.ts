@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { McpUpstream, type UpstreamCall } from "../../hostile/kit/mcp-upstream.ts";
-import { eventually } from "../../hostile/kit/observe.ts";
+import { eventually } from "../../kit/eventually.ts";
 import { startCluster, type TestCluster } from "./cluster.ts";
 import { CutProxy } from "./cut-proxy.ts";
 import { CLIENTS } from "./resuming-clients.ts";

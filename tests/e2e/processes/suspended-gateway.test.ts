@@ -1,6 +1,6 @@
 import { type ClientRequest, request } from "node:http";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { eventually } from "../../hostile/kit/observe.ts";
+import { eventually } from "../../kit/eventually.ts";
 import { toolCall } from "../kit/rpc.ts";
 import { type Answer, Client, saidIn } from "./client.ts";
 import { browserTable, newMark, SHORT_LEASE_MS, startCluster, type TestCluster } from "./cluster.ts";

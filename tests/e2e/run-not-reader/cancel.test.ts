@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { callTool, openSession, outcomeOf, textOf } from "../../hostile/kit/call.ts";
 import { McpUpstream, type UpstreamCall } from "../../hostile/kit/mcp-upstream.ts";
-import { eventually, metric } from "../../hostile/kit/observe.ts";
+import { metric } from "../../hostile/kit/observe.ts";
 import { scriptedServer } from "../../hostile/kit/stdio-table.ts";
+import { eventually } from "../../kit/eventually.ts";
 import { startGateway } from "../kit/gateway.ts";
 import { post, toolCall } from "../kit/rpc.ts";
 

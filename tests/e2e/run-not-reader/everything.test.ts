@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { openSession } from "../../hostile/kit/call.ts";
 import { EventStream } from "../../hostile/kit/event-stream.ts";
-import { eventually } from "../../hostile/kit/observe.ts";
+import { eventually } from "../../kit/eventually.ts";
 import { startGateway } from "../kit/gateway.ts";
 import { post, type RpcMessage } from "../kit/rpc.ts";
 import { partPath } from "../real-parts/part.ts";

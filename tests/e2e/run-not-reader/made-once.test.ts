@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { outcomeOf } from "../../hostile/kit/call.ts";
 import { McpUpstream, type UpstreamCall } from "../../hostile/kit/mcp-upstream.ts";
-import { eventually, metric } from "../../hostile/kit/observe.ts";
+import { metric } from "../../hostile/kit/observe.ts";
+import { eventually } from "../../kit/eventually.ts";
 import { startGateway } from "../kit/gateway.ts";
 import { post, type RpcMessage, toolCall } from "../kit/rpc.ts";
 

@@ -2,8 +2,9 @@ import { describe, expect, test } from "vitest";
 import { callTool, openSession, textOf } from "../../hostile/kit/call.ts";
 import { EventStream } from "../../hostile/kit/event-stream.ts";
 import { McpUpstream, type UpstreamCall } from "../../hostile/kit/mcp-upstream.ts";
-import { eventually, MIB, metric, residentBytes } from "../../hostile/kit/observe.ts";
+import { MIB, metric, residentBytes } from "../../hostile/kit/observe.ts";
 import { scriptedServer } from "../../hostile/kit/stdio-table.ts";
+import { eventually } from "../../kit/eventually.ts";
 import { type RunningGateway, startGateway } from "../kit/gateway.ts";
 import { toolCall } from "../kit/rpc.ts";
 

@@ -1,6 +1,6 @@
 /** Our upstream leg against the authorization servers that the official SDKs bring. That of `oidc-provider` is in upstream-auth.test.ts. */
 import { describe, expect, test } from "vitest";
-import { eventually } from "../../hostile/kit/observe.ts";
+import { eventually } from "../../kit/eventually.ts";
 import { UserAgent } from "../../kit/user-agent.ts";
 import { freePort, Workspace } from "../identity/workspace.ts";
 import { SessionClient } from "./client.ts";

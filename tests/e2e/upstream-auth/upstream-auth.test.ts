@@ -75,6 +75,20 @@ describe("a server that wants OAuth", () => {
     expect(rig.crm.bare).toEqual([]);
   });
 
+  test("stays away from a user who says no at the issuer, and the page shows the issuer's own words", async () => {
+    await using rig = await Rig.start();
+    await rig.up();
+    const client = await SessionClient.open(rig.url);
+    const agent = new UserAgent();
+    const login = await agent.submit(await agent.open(await client.linkOf("crm.sign_in")));
+    const [, cancel = ""] = /href="([^"]*\/abort)"/.exec(login.text) ?? [];
+    const page = await agent.open(new URL(cancel, login.url).href);
+    expect(new URL(page.url).searchParams.get("error")).toBe("access_denied");
+    expect(page.status).toBe(400);
+    expect(page.text).toContain("did not agree (access_denied: End-User aborted interaction)");
+    expect(await client.names()).toEqual(["crm.sign_in"]);
+  });
+
   test("is used without a page after its token was refused, until the right to refresh is taken back", async () => {
     await using rig = await Rig.start();
     await rig.up();

@@ -81,7 +81,9 @@ test("doctor advises to sign in to a server that refuses us and says where that 
   const { code, finding } = await findingOf(workspace);
   expect(finding).toMatchObject({
     level: "problem",
-    advice: expect.stringMatching(/fromEnv = "NAME".*or let each user sign in: \[servers\.auth\] type = "oauth"$/),
+    advice: expect.stringMatching(
+      /Authorization = "Bearer \$\{NAME\}".*or let each user sign in: \[servers\.auth\] type = "oauth"$/,
+    ),
   });
   expect(code).toBe(8);
 });

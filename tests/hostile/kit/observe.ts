@@ -22,17 +22,3 @@ export async function metric(gateway: RunningGateway, name: string, label?: stri
 export function defects(gateway: RunningGateway): string[] {
   return gateway.program.stderr.split("\n").filter((line) => line !== "" && !/"level":"(debug|info|warn)"/.test(line));
 }
-
-/** Asks again until the answer pleases; the last answer when the time is over. */
-export async function eventually<T>(
-  ask: () => T | Promise<T>,
-  pleases: (value: T) => boolean,
-  limitMs = 10_000,
-): Promise<T> {
-  const deadline = Date.now() + limitMs;
-  for (;;) {
-    const value = await ask();
-    if (pleases(value) || Date.now() > deadline) return value;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}

@@ -264,6 +264,16 @@ describe("ConsentDesk", () => {
     await expect(rig.desk.finish(answer, "browser")).rejects.toThrow("(no code)");
   });
 
+  test("the sentence with which an issuer says no is passed on, without what steers a terminal or turns a text", async () => {
+    const answer = await rig.open(await linkFor());
+    answer.delete("code");
+    answer.set("error", "access_denied");
+    answer.set("error_description", "You are \x1b[31mnot\u202e in\u2066 the\x07 group.");
+    await expect(rig.desk.finish(answer, "browser")).rejects.toThrow(
+      "The authorization server did not agree (access_denied: You are [31mnot in the group.).",
+    );
+  });
+
   test.each([
     ["a document about another resource", RESOURCE, { resource: "https://evil.example/mcp" }],
     ["a document about a part of the server", RESOURCE, { resource: "https://crm.example/mcp/part" }],
