@@ -83,6 +83,9 @@ describe("ConfigFollower", () => {
     await follower.reload();
     expect(follower.isStale).toBe(false);
     expect(applied).toEqual([3]);
+    expect(log.lines.at(-1)).toMatchObject({ message: "config taken over", fields: { wasRefused: true } });
+    await follower.reload();
+    expect(log.lines.at(-1)?.fields).not.toHaveProperty("wasRefused");
   });
 
   test("survives a defect while the config is read", async () => {

@@ -56,9 +56,10 @@ export class ConfigFollower {
       this.#options.inspect?.(next);
       const change = gateway.apply(next);
       const { settled, added, changed, removed, settings } = change;
+      const wasRefused = this.isStale;
       this.isStale = false;
       meter.count("isthmus_config_reloads_total", "ok");
-      log.info("config taken over", { added, changed, removed, settings });
+      log.info("config taken over", { added, changed, removed, settings, ...(wasRefused && { wasRefused }) });
       this.#watch.refresh();
       this.#options.onTaken?.(change);
       await settled;

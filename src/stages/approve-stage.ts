@@ -175,7 +175,7 @@ class HeldCall {
   /** The approval as soon as somebody has decided, or as it is when the caller is kept waiting no longer. */
   async #decided(asked: Approval): Promise<Visited> {
     if (asked.state !== "waiting") return { approval: asked };
-    this.#hold.words = heldText(asked, await this.#options.facts());
+    this.#hold.words = heldText(asked, await this.#options.facts(), this.#hold.patienceMs(asked));
     try {
       return await this.#wait(asked);
     } catch (error) {

@@ -68,9 +68,12 @@ describe("describeTried", () => {
   test("advises to sign in where the server tells where, beside a token", () => {
     const refused = failed("The server refused our credentials (HTTP 401).", "auth_required");
     expect(describeTried(tried(http, refused, { hasSignIn: true })).advice).toMatch(
-      /Authorization = \{ fromEnv = "NAME" \} for "crm"; or let each user sign in: \[servers\.auth\] type = "oauth"$/,
+      /Authorization = "Bearer \$\{NAME\}" for "crm"; or let each user sign in: \[servers\.auth\] type = "oauth"$/,
     );
     expect(describeTried(tried(http, refused)).advice).not.toContain("oauth");
+    expect(describeTried(tried(http, refused, { hasCredentials: true })).advice).toBe(
+      'check the Authorization in [servers.headers] of "crm": the token, and that it is "Bearer ${NAME}", with the word',
+    );
   });
 
   test("names the variable with which a url is not filled in", () => {

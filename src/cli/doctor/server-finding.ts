@@ -12,6 +12,8 @@ export type TriedServer = {
   readonly signInTool: string;
   /** It wants credentials, and says where they are to be had. */
   readonly hasSignIn?: boolean;
+  /** The config gives an Authorization for it. */
+  readonly hasCredentials?: boolean;
   readonly summary: Pick<ServerSummary, "status" | "tools" | "message" | "lastWords">;
   readonly wayOut: WayOut;
   readonly tookMs: number;
@@ -91,8 +93,10 @@ const ADVICE: readonly { message: RegExp; advice: (server: TriedServer["server"]
   },
   {
     message: /credentials|HTTP 40[13]/,
-    advice: ({ id }, { hasSignIn }) => {
-      const token = `give it a token: [servers.headers] Authorization = { fromEnv = "NAME" } for "${id}"`;
+    advice: ({ id }, { hasSignIn, hasCredentials }) => {
+      const token = hasCredentials
+        ? `check the Authorization in [servers.headers] of "${id}": the token, and that it is "Bearer \${NAME}", with the word`
+        : `give it a token: [servers.headers] Authorization = "Bearer \${NAME}" for "${id}"`;
       return hasSignIn ? `${token}; or let each user sign in: [servers.auth] type = "oauth"` : token;
     },
   },

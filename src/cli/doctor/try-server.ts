@@ -37,7 +37,8 @@ export async function tryServer(
     const summary = summaryOf();
     const signInTool = publicName(config, server, "sign_in");
     const tried = { server, summary, wayOut, tookMs: tookMs(), misnamed: gateway.misnamed(), signInTool };
-    return { ...tried, hasSignIn: await mayBeSignedInTo(server, summary) };
+    const hasCredentials = Object.keys(server.headers ?? {}).some((name) => name.toLowerCase() === "authorization");
+    return { ...tried, hasCredentials, hasSignIn: await mayBeSignedInTo(server, summary) };
   } finally {
     await gateway.close();
   }

@@ -61,6 +61,10 @@ function nothingAdded(sources: ImportReport["sources"], config: string): string 
 const ACTION_WIDTH = 9;
 const ALONE = "  Nobody else reaches the gateway that it starts: calls that need a yes are";
 const ADDRESS = `  refused. With "${PROGRAM} up" and --connect url they wait for yours.`;
+const RUNNING = [
+  `  It uses the gateway that runs: start "${PROGRAM} up" first. Where that asks who`,
+  "  calls, as [auth] has it do, give the client a header with a token, too.",
+];
 const GATE = "  refused. [gate] in the config says which do.";
 
 /** What becomes of each, and below it what to know about it. */
@@ -92,7 +96,7 @@ function connectLines(
     "  As it was, it is kept beside it:",
     `  ${basename(backup)}`,
     ...(kept.length > 0 ? [`  left there, because it could not be taken: ${kept.join(", ")}`] : []),
-    ...(isAlone ? [ALONE, readsAddresses ? ADDRESS : GATE] : []),
+    ...(isAlone ? [ALONE, readsAddresses ? ADDRESS : GATE] : RUNNING),
     "  Restart the client to see it. To take it back:",
     `  ${PROGRAM} import --undo`,
     "",

@@ -54,6 +54,16 @@ describe("terminalFormat", () => {
     );
   });
 
+  test("says that a config is in order again that was refused, where no table shows what is new", () => {
+    const taken = (fields: object) =>
+      format(TIME, "info", "config taken over", { added: [], changed: [], removed: [], settings: [], ...fields });
+    expect(taken({ wasRefused: true })).toBe(
+      "03:04:05  the config is in order again, and as it was taken over before\n",
+    );
+    expect(taken({ wasRefused: true, changed: ["a"] })).toBe("");
+    expect(taken({})).toBe("");
+  });
+
   test("is silent about each further attempt to start a server", () => {
     expect(format(TIME, "warn", "upstream session failed", { provider: "crm" })).toBe("");
   });

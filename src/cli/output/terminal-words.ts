@@ -10,7 +10,11 @@ type Describe = (fields: LogFields) => readonly string[];
 /** In other words than the log's. No lines: the table of servers or another line says it. */
 export const WORDS: Readonly<Record<string, Describe>> = {
   listening: () => [],
-  "config taken over": () => [],
+  // The table shows what is new. What is as it was before a mistake has none.
+  "config taken over": ({ wasRefused, added, changed, removed, settings }) =>
+    wasRefused === true && [added, changed, removed, settings].flat().length === 0
+      ? ["the config is in order again, and as it was taken over before"]
+      : [],
   "pinned what is new": () => [],
   // A gateway that is alone joins nobody.
   joined: ({ address }) => (address ? [`one of several processes now, reached by the others at ${address}`] : []),

@@ -98,8 +98,12 @@ function waitText(approval: Approval, facts: GateFacts): string {
   return placeText(approval, facts, { alone: "; then call again.", typed: ", then call again." });
 }
 
+/** Within less nobody says yes who has to read first what for. */
+const MIN_HELD_MS = 5_000;
+
 /** The same while the caller is kept waiting: whoever stops the call now to make it again takes it back. */
-export function heldText(approval: Approval, facts: GateFacts): string {
+export function heldText(approval: Approval, facts: GateFacts, heldMs: number): string {
+  if (heldMs < MIN_HELD_MS) return waitText(approval, facts);
   const goesOn = "; this call then goes on by itself.";
   return placeText(approval, facts, { alone: goesOn, typed: ` in another terminal${goesOn}` });
 }
