@@ -52,6 +52,11 @@ const spellings = (place: string, name: string) => [
   `notes://${place}:/${name}`,
   `notes://${place}./${name}`,
   `notes://me@${place}/${name}`,
+  `notes://me:pass@${place}/${name}`,
+  `notes://%23@${place}/${name}`,
+  `notes://%3f@${place}/${name}`,
+  `notes://me%40${place}/${name}`,
+  `notes://${place}:x/${name}`,
   `notes://%2e/${place}/${name}`,
   `notes://\uff0e/${place}/${name}`,
   `notes://.;x/${place}/${name}`,
@@ -106,4 +111,42 @@ describeAttacks("a policy over a scheme of a server's own", { config, tokens }, 
   ])("about plain paths is not left by %j", async (path) => {
     expect(await isRefused("touch", { path })).toBe(true);
   });
+});
+
+const opened = `[auth]
+tokens = true
+[access]
+defaultPolicy = "opt-in"
+[[access.rules]]
+match = "places.*"
+when = "!has(args.force)"
+effect = "allow"
+[[access.rules]]
+match = "places.notes://private/*"
+effect = "deny"
+[[access.rules]]
+match = "places.notes://drafts/*"
+effect = "confirm"
+[gate]
+evidence = "operator"
+hold = "0s"
+${places.table}`;
+
+describeAttacks("a rule without conditions beside one that allows", { config: opened, tokens }, (field) => {
+  const read = async (uri: string) =>
+    (await field.rpc({ id: 1, method: "resources/read", params: { uri } }, { as: "ann" })).messages[0];
+  const reads = () => places.seen.split("resources/read").length;
+
+  test("lets through what is allowed", async () => {
+    expect((await read("notes://public/a"))?.result).toBeDefined();
+  });
+
+  test.each(["private", "drafts"].flatMap((place) => [`notes://${place}/x`, ...spellings(place, "x")]))(
+    "is not left by %j",
+    async (uri) => {
+      const before = reads();
+      expect((await read(uri))?.error).toBeDefined();
+      expect(reads()).toBe(before);
+    },
+  );
 });

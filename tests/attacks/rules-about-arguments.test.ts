@@ -1,13 +1,17 @@
-/** Having what came of a call whose arguments a rule denies: to another token, or since the call was made. */
-import { appendFileSync } from "node:fs";
+/**
+ * Having what came of a call whose arguments a rule denies, to another token, or since the call was made; and arguments in other spellings,
+ * and places that rules look for otherwise than by glob.
+ */
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, expect, test } from "vitest";
 import { helloServer } from "../e2e/kit/gateway.ts";
-import { openSession, post, type RpcMessage } from "../e2e/kit/rpc.ts";
+import { openSession, post, type RpcMessage, toolCall } from "../e2e/kit/rpc.ts";
 import { modern } from "../kit/modern-client.ts";
 import { rulesFor } from "./kit/config-parts.ts";
 import { type Attacked, describeAttacks } from "./kit/describe-attacks.ts";
 import { KeyIssuer } from "./kit/key-issuer.ts";
+import { Places } from "./kit/places.ts";
 import { SlowServer } from "./kit/slow-server.ts";
 
 // Their addresses stand in the config, which is made before any hook runs.
@@ -140,3 +144,73 @@ describeAttacks("what came of arguments that a rule denies", { config, tokens },
     });
   });
 });
+
+const places = new Places();
+afterAll(() => places.remove());
+const ruleFor = (match: string, when: string, effect: string) =>
+  `[[access.rules]]\nmatch = "${match}"\nwhen = '${when}'\neffect = "${effect}"\n`;
+const spelledConfig = `[auth]
+tokens = true
+[gate]
+evidence = "operator"
+hold = "0s"
+[access]
+defaultPolicy = "opt-out"
+${ruleFor("places.touch", '"path" in args && glob(args.path, "/etc/*")', "deny")}
+${ruleFor("places.read", '"force" in args', "confirm")}
+${ruleFor("others.touch", 'args.exists(key, key == "path") || size(args) > 2', "deny")}
+${ruleFor("others.read", 'has(args.opts) && ("path" in args.opts || args.opts.exists(key, key == "file"))', "deny")}
+${places.table}${places.table.replace('id = "places"', 'id = "others"')}`;
+
+/** What each tool may be called with, and what it is not to be called with in any spelling. */
+const SPELLED: readonly [tool: string, allowed: object, spellings: readonly object[]][] = [
+  [
+    "places.touch",
+    { path: "/srv/a", paths: 1 },
+    ["path", "Path", "PATH", "pAth", "path ", "pa\u200bth", "\uff50ath"].map((key) => ({ [key]: "/etc/passwd" })),
+  ],
+  ["places.read", { forces: 1 }, ["force", "Force", "FORCE", " force", "force\u0000"].map((key) => ({ [key]: true }))],
+  ["others.touch", { file: 1 }, ["path", "Path", "PATH", "path\t"].map((key) => ({ [key]: "/etc/passwd" }))],
+  [
+    "others.read",
+    { opts: { a: 1 } },
+    ["path", "Path", "PATH", "file", "File", "FILE "].map((key) => ({ opts: { [key]: "/etc/passwd" } })),
+  ],
+];
+
+describeAttacks(
+  "arguments that a rule looks for",
+  { config: spelledConfig, tokens: { ann: ["--user", "ann"] } },
+  (field) => {
+    const calls = () => places.seen.split("tools/call").length;
+    const isSent = async (name: string, args: object) => {
+      const before = calls();
+      const [answer] = (await field.rpc(toolCall(1, name, args), { as: "ann" })).messages;
+      const isAnswered = answer?.result !== undefined && answer.result.isError !== true;
+      expect(calls() > before).toBe(isAnswered);
+      return isAnswered;
+    };
+
+    test.each(SPELLED)("are found by %s in every spelling", async (name, allowed, spellings) => {
+      expect(await isSent(name, allowed)).toBe(true);
+      for (const args of spellings) expect([args, await isSent(name, args)]).toEqual([args, false]);
+    });
+
+    test.each([
+      'args.path.indexOf("/srv/") != 0',
+      'args.path.substring(0, 5) != "/srv/"',
+      'args.path.split("/")[1] != "srv"',
+      'args.path.contains("/etc/")',
+      'args.path.startsWith("/etc" + "/")',
+    ])("are a place for no rule that compares text: %s", async (when) => {
+      for (let at = 0; at < field.processes; at++) {
+        const file = join(field.folder(at), "isthmus.toml");
+        const before = readFileSync(file, "utf8");
+        appendFileSync(file, ruleFor("others.read", when, "deny"));
+        const { stdout, stderr } = await field.run(["doctor", "--config", file]);
+        writeFileSync(file, before);
+        expect(stdout + stderr).toContain("use glob(text, pattern)");
+      }
+    });
+  },
+);

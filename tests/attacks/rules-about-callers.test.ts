@@ -1,9 +1,10 @@
-/** Having what a rule denies that looks at the caller alone, in other ways than by a call. */
+/** Having what a rule denies that looks at the caller or the name alone, in other ways than by a call or in other spellings. */
 import { afterAll, expect, test } from "vitest";
 import { openSession, post } from "../e2e/kit/rpc.ts";
 import { askingServer, rulesFor } from "./kit/config-parts.ts";
 import { describeAttacks } from "./kit/describe-attacks.ts";
 import { KeyIssuer } from "./kit/key-issuer.ts";
+import { Places } from "./kit/places.ts";
 
 // Its address stands in the config, which is made before any hook runs.
 const issuer = await KeyIssuer.start();
@@ -92,3 +93,58 @@ describeAttacks("what a rule about callers denies", { config, tokens: {} }, (fie
     expect(heard).not.toContain(`memo://${name}`);
   });
 });
+
+const places = new Places();
+afterAll(() => places.remove());
+const named = (when: string, effect: string) =>
+  `[[access.rules]]\nmatch = "places.*"\nwhen = '${when}'\neffect = "${effect}"\n`;
+const namedConfig = `[auth]
+tokens = true
+[gate]
+evidence = "operator"
+hold = "0s"
+[access]
+defaultPolicy = "opt-out"
+${named('tool.contains("//private/")', "deny")}
+${named('tool.contains("//secret/") && !has(args.token)', "deny")}
+${named('tool.indexOf("//drafts/") > 0', "confirm")}
+${places.table}`;
+
+const spellings = (place: string) => [
+  `notes://${place}/x`,
+  `notes://%${place.charCodeAt(0).toString(16)}${place.slice(1)}/x`,
+  `notes://me@${place}/x`,
+  `notes://${place}:80/x`,
+  `notes://${place}./x`,
+  `notes:///${place}/x`,
+  `notes:${place}/x`,
+  `notes://x/..//${place}/x`,
+  `NOTES://${place}/x`,
+];
+
+describeAttacks(
+  "what a rule denies by its name",
+  { config: namedConfig, tokens: { ann: ["--user", "ann"] } },
+  (field) => {
+    const reads = () => places.seen.split("resources/read").length;
+    const subscriptions = () => places.seen.split("resources/subscribe").length;
+
+    test("is no more than that", async () => {
+      const params = { uri: "notes://public/x" };
+      const [answer] = (await field.rpc({ id: 1, method: "resources/read", params }, { as: "ann" })).messages;
+      expect(answer?.result).toBeDefined();
+    });
+
+    test.each(["private", "secret", "drafts"].flatMap(spellings))("is not read or heard of as %s", async (uri) => {
+      const before = [reads(), subscriptions()];
+      for (const method of ["resources/read", "resources/subscribe"]) {
+        const session = { ...(await openSession(`${field.origin()}/mcp`, {}, field.as("ann"))), ...field.as("ann") };
+        const { messages } = await post(`${field.origin()}/mcp`, { id: 1, method, params: { uri } }, session);
+        // What waits for a yes is heard of: only reading it is held.
+        if (!uri.includes("rafts") || method === "resources/read") expect(messages.at(-1)?.error, method).toBeDefined();
+      }
+      expect(reads()).toBe(before[0]);
+      if (!uri.includes("rafts")) expect(subscriptions()).toBe(before[1]);
+    });
+  },
+);

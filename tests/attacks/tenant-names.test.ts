@@ -117,3 +117,38 @@ describeAttacks("names that a tenant gives", { config, tokens }, (field) => {
     await expect.poll(() => isCalledEverywhere("hidden.greet", taken[WAYS[0]] as Made), { timeout: 5_000 }).toBe(true);
   });
 });
+
+const allow = (name: string, when: string) =>
+  `[[access.rules]]\nmatch = "hello.${name}"\ntenant = "acme"\nwhen = '${when}'\neffect = "allow"\n`;
+const meantConfig = `[auth]
+tokens = true
+[access]
+defaultPolicy = "opt-in"
+${allow("greet", 'principal.user.lowerAscii() == "chief@corp.example"')}
+${allow("count", 'principal.groups.exists(g, g.lowerAscii() == "vault-admins")')}
+${allow("add", 'principal.client.trim().upperAscii() in ["EDITOR"]')}
+${helloServer()}`;
+const MEANT: readonly (readonly [name: string, type: "user" | "client" | "groups", spellings: readonly string[]])[] = [
+  ["hello.greet", "user", ["chief@corp.example", "Chief@corp.example", "CHIEF@CORP.EXAMPLE", "chief@corp.Example"]],
+  ["hello.count", "groups", ["vault-admins", "Vault-Admins", "VAULT-ADMINS", "vault-admin\u017f"]],
+  ["hello.add", "client", ["editor", "Editor", "ed\u0131tor", "eDITOR"]],
+];
+
+describeAttacks("names that a rule means in other spellings", { config: meantConfig, tokens }, (field) => {
+  test.each(MEANT)("are not for a tenant's admin to give: %s by %s", async (tool, type, spellings) => {
+    const named = (name: string) =>
+      type === "groups" ? { user: "eve", groups: [name] } : { user: "eve", [type]: name };
+    for (const name of spellings) {
+      const { status } = await field.api("POST", "/api/tokens", named(name), { as: "boss" });
+      expect([name, status]).toEqual([name, 403]);
+    }
+    const { status } = await field.api("POST", "/api/tokens", named("somebody"), { as: "boss" });
+    expect(status).toBe(201);
+    const body = { tenant: "acme", ...named(spellings[1] ?? "") };
+    const { body: given } = await field.api("POST", "/api/tokens", body, { as: "root" });
+    const headers = { authorization: `Bearer ${(given as Made).token}` };
+    const { messages } = await field.rpc(toolCall(1, tool, { name: "Ada", to: 1, a: 1, b: 2 }), { headers });
+    expect(messages[0]?.result?.isError ?? false).toBe(false);
+    expect(messages[0]?.error).toBeUndefined();
+  });
+});

@@ -35,7 +35,7 @@ import {
 import { narrow } from "./narrow.ts";
 import { PathFault, uriFault } from "./plain-path.ts";
 import type { AccessPolicy, Condition, Rule, RuleFacts } from "./policy.ts";
-import { blockFor, type Judged, type JudgedBy, LiveReach, type Refusal, strictest } from "./reach.ts";
+import { blockFor, type Judged, type JudgedBy, LiveReach, type Refusal, readsName, strictest } from "./reach.ts";
 import { readsNoArguments, settledKey } from "./settled-rules.ts";
 
 type AccessOptions = {
@@ -279,7 +279,7 @@ export class LiveAccess implements Access {
     };
   }
 
-  #facts({ dotted, server, protocol }: Question, principal: Principal, args: unknown): RuleFacts {
+  #facts({ kind, dotted, server, protocol }: Question, principal: Principal, args: unknown): RuleFacts {
     const identity = identityOf(principal);
     const { tenant, user, client, groups, scopes } = identity;
     const named = { id: principal.id, tenant, user, client, groups, scopes };
@@ -288,7 +288,8 @@ export class LiveAccess implements Access {
       principal: named,
       unnamed: unnamed(named, identity),
       makers: makersFor(named, identity),
-      tool: dotted,
+      // The sign for the end of an address is for patterns; no URI that is judged has it.
+      tool: kind === "resource" ? dotted.replace("\\", "") : dotted,
       server,
       protocol,
     };
@@ -398,11 +399,6 @@ type Explained = {
   /** Rules about it depend on how it is called. */
   readonly isConditional: boolean;
 };
-
-/** Whether it may differ for names that its pattern does not tell apart. */
-function readsName({ condition }: Rule): boolean {
-  return condition !== undefined && /\btool\b/.test(condition.text);
-}
 
 /** A rule that cannot be judged denies. */
 function ruled(

@@ -1,4 +1,5 @@
 import { JsonFault, payload, stringOf } from "../../contract/index.ts";
+import type { FieldNames } from "./argument-names.ts";
 import { hasManyMarks, toForm } from "./one-form.ts";
 
 /** Larger ones are not judged, and what cannot be judged is refused. */
@@ -21,22 +22,28 @@ export function readArguments(text: string | undefined): unknown {
 }
 
 /**
- * Some readers take `Path` for `path`: where a rule reads one of them, the other must not be there. `fields` undefined: no two
- * keys of an object may be such twins. Throws ArgumentsFault.
+ * Some readers take `Path` for `path`: where a rule reads one of them, the other must not be there. Where it may read others than those that
+ * it names, no two keys of an object may be such twins, and none the twin of a text in it. Throws ArgumentsFault.
  */
-export function refuseTwins(args: unknown, fields: readonly string[] | undefined): void {
-  const read = fields && new Map(fields.map((field) => [foldKey(field), field]));
+export function refuseTwins(args: unknown, { named, others }: FieldNames): void {
+  const [byName, byText] = [named, others ?? []].map(byFold);
+  const [isNamed, isText] = [new Set(named), new Set(others)];
   walk(args, (keys) => {
-    const seen = new Map(read);
+    const seen = new Map<string, string>();
     for (const key of keys) {
       const folded = foldKey(key);
-      const other = seen.get(folded);
-      if (other !== undefined && other !== key && !(fields?.includes(key) && fields.includes(other))) {
+      const text = isText.has(key) ? undefined : byText?.get(folded);
+      const meant = isNamed.has(key) ? undefined : (byName?.get(folded) ?? text);
+      const other = meant ?? (others && seen.get(folded));
+      if (other !== undefined)
         throw new ArgumentsFault(`${JSON.stringify(key)} can be taken for ${JSON.stringify(other)}`);
-      }
-      if (!read) seen.set(folded, key);
+      if (others) seen.set(folded, key);
     }
   });
+}
+
+function byFold(names: readonly string[]): ReadonlyMap<string, string> {
+  return new Map(names.map((name) => [foldKey(name), name]));
 }
 
 function walk(value: unknown, visit: (keys: readonly string[]) => void): void {

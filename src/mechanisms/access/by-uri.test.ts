@@ -74,6 +74,23 @@ describe("a decision about a URI", () => {
     expect(other("https://evil/h/x")?.effect).not.toBe("allow");
   });
 
+  test.each(["deny", "confirm"] as const)(
+    "keeps a %s without a condition where another spelling is only not allowed",
+    (effect) => {
+      const rules = [
+        rule("web.*", "allow", "!has(args.force)"),
+        rule("web.notes://private/*", effect, "true"),
+        { ...rule("web.notes://drafts/*", effect, "true"), condition: undefined },
+      ];
+      const read = reading({ rules });
+      for (const place of ["private", "drafts"]) {
+        const spellings = [`//${place}`, `///${place}`, place, `//${place}:80`, `//${place}:x`, `//me@${place}`];
+        expect(spellings.map((one) => read(`notes:${one}/x`)?.effect)).toEqual(spellings.map(() => effect));
+      }
+      expect(read("notes://public/x")?.effect).toBe("allow");
+    },
+  );
+
   test("is opened by no rule where it is denied before the rules in either spelling", () => {
     const rules = [rule("web.https://intranet*", "allow", 'principal.user == "ann"')];
     const read = reading({ bindings: [bind("web.https://intranet/*", false)], rules });

@@ -2,9 +2,9 @@
  * Decisions about resources, whose names are URIs: those that can be read in two ways are refused, and what some servers drop
  * makes no difference.
  */
-import { type AccessDecision, type Prelude, type Question, stricter } from "./decide.ts";
+import type { AccessDecision, Prelude, Question } from "./decide.ts";
 import { barest } from "./plain-path.ts";
-import type { AccessPolicy, Rule, TenantPolicy } from "./policy.ts";
+import type { AccessPolicy, TenantPolicy } from "./policy.ts";
 import type { Judged } from "./reach.ts";
 import { hasKnownScheme, hasOpenAddress, withAddressEnd } from "./uri-address.ts";
 
@@ -52,22 +52,6 @@ function withPatterns(policy: AccessPolicy, formOf: (pattern: string) => string)
     rules: policy.rules.map((row) => ({ ...row, match: formOf(row.match) })),
     tenants: new Map([...policy.tenants].map(([id, own]) => [id, rewritten(own)])),
   };
-}
-
-/** By both spellings of a URI: the stricter counts, rules that close it close it by either, and those that open it by both. */
-export function joined(written: Judged, otherwise: Judged): Judged {
-  const isIn = ({ conditional }: Judged, { id }: Rule) => conditional.some((rule) => rule.id === id);
-  const conditional = [
-    ...written.conditional.filter((rule) => rule.effect !== "allow" || isIn(otherwise, rule)),
-    ...otherwise.conditional.filter((rule) => rule.effect !== "allow" && !isIn(written, rule)),
-  ];
-  const { question } = written;
-  // What is denied before the rules is opened by none of them.
-  const isNoLessDenied = otherwise.prelude.denied === undefined || written.prelude.denied !== undefined;
-  const isStricter = stricter(written.decision, otherwise.decision) === written.decision;
-  if (isNoLessDenied && isStricter) return { ...written, conditional };
-  const reason = otherwise.decision.reason.replace(otherwise.question.dotted, () => question.dotted);
-  return { ...otherwise, question, conditional, decision: { ...otherwise.decision, reason } };
 }
 
 /** The platform's and the tenants' own. */

@@ -58,6 +58,42 @@ describe("a condition", () => {
     for (const [text, reason] of Object.entries(refused)) expect(() => compileCondition(text), text).toThrow(reason);
   });
 
+  test.each([
+    'args.path.indexOf("/srv/") != 0',
+    'args.path.lastIndexOf("/etc/") >= 0',
+    'args.path.contains("/etc/")',
+    String.raw`args.path.contains("\\")`,
+    'args.path.split("/")[1] == "srv"',
+    'args.path.split(":")[0] == "/srv"',
+    'args.path.substring(0, 5) == "/srv/"',
+    '"/srv" in args.paths.split(",")',
+    'args.path.startsWith("/srv" + "/")',
+    'args.path.startsWith(["/srv/"][0])',
+    'args.path.startsWith(string(b"/srv/"))',
+    'args.path.endsWith(true ? "/id_rsa" : "")',
+    'args.paths.exists(one, one.contains("/etc/"))',
+    'args.paths.join("/").contains("etc")',
+    'args.path >= "/srv/" && args.path < "/srv0"',
+    '!(has(args.path) && args.path.lowerAscii().indexOf("/srv/") == 0)',
+    'string(glob(args.path, "/srv/*")).contains("true") && args.path.startsWith("/srv/")',
+  ])("is refused where it looks for a place by text, and says what to write instead: %s", (text) => {
+    expect(() => compileCondition(text)).toThrow("use glob(text, pattern)");
+  });
+
+  test.each([
+    'args.path == "/srv/a" || args.type in ["text/html", "a/b"]',
+    'args.type.lowerAscii() == "text/html"',
+    'args.url.contains("..") || args.name.startsWith("srv")',
+    'glob(args.path.lowerAscii(), "/srv/*")',
+    'glob(args.folder + "/" + args.name, "/srv/*")',
+    'string(glob(args.path, "/srv/*")) == "true"',
+    'tool.contains("//private/") && args.a == 1',
+    'principal.id.contains("/deploy/")',
+    'principal.groups.exists(one, one.contains("corp/"))',
+  ])("may hold a slash where a text is compared whole, or is none of the caller's: %s", (text) => {
+    expect(compileCondition(text).text).toBe(text);
+  });
+
   test("is refused when it is too large, is no CEL, names what is not there, or is no truth", () => {
     const deep = `${"(".repeat(60)}true${")".repeat(60)}`;
     const wide = Array.from({ length: 200 }, () => "args.a == 1").join(" || ");

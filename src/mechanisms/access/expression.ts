@@ -6,14 +6,13 @@ import { createRequire } from "node:module";
 import type { ASTNode, Environment } from "@marcbachmann/cel-js";
 import { aboutCaller } from "./about-caller.ts";
 import { argumentNames, fieldNames } from "./argument-names.ts";
+import { WALKS } from "./condition-nodes.ts";
 import { globs, isPlacePattern } from "./plain-path.ts";
 import type { Condition } from "./policy.ts";
+import { blindToPlaces } from "./texts-about-places.ts";
 
 const MAX_TEXT = 2_000;
 const LIMITS = { maxAstNodes: 256, maxDepth: 32, maxListElements: 64, maxMapEntries: 64, maxCallArguments: 8 };
-
-/** Walk a list, and answer with true or false: there is nothing to walk again. */
-const QUANTIFIERS: ReadonlySet<string> = new Set(["all", "exists", "exists_one"]);
 
 /** What could take more than linear time or space, and what to write instead. */
 const REFUSED: ReadonlyMap<string, string> = new Map([
@@ -22,9 +21,6 @@ const REFUSED: ReadonlyMap<string, string> = new Map([
   ["filter", "use all, exists or exists_one"],
   ["bind", "write the expression out"],
 ]);
-
-/** They compare text as it is written. */
-const ENDS: ReadonlySet<string> = new Set(["startsWith", "endsWith"]);
 
 /** What is wrong with an expression, in a sentence. */
 export class ExpressionFault extends Error {
@@ -54,6 +50,12 @@ function makeEnvironment(): Environment {
 function compile(environment: Environment, text: string): Condition {
   const parsed = parse(environment, text);
   checkCost(parsed.ast, false);
+  const blind = blindToPlaces(parsed.ast);
+  if (blind !== undefined) {
+    throw new ExpressionFault(
+      `${blind} does not see that a path leads elsewhere; use glob(text, pattern), which refuses what can be read in two ways`,
+    );
+  }
   const checked = parsed.check();
   if (!checked.valid) throw new ExpressionFault(firstLine(checked.error));
   if (checked.type !== "bool" && checked.type !== "dyn") {
@@ -97,27 +99,12 @@ function checkCost(node: ASTNode, isWalking: boolean): void {
   const called = calledName(op, args);
   const instead = called === undefined ? undefined : REFUSED.get(called);
   if (instead !== undefined) throw new ExpressionFault(`${called} is not available: ${instead}`);
-  if (called !== undefined && ENDS.has(called) && literalsIn(args).some((text) => text.includes("/"))) {
-    throw new ExpressionFault(
-      `${called} does not see that a path leads elsewhere; use glob(text, pattern), which refuses what can be read in two ways`,
-    );
-  }
-  const isWalk = called !== undefined && QUANTIFIERS.has(called);
+  const isWalk = called !== undefined && WALKS.has(called);
   if (isWalk && isWalking) throw new ExpressionFault(`${called} cannot stand inside another walk over a list`);
   const [, receiver, given] = isWalk && Array.isArray(args) ? args : [];
   if (!isWalk) return each(args, (inner) => checkCost(inner, isWalking));
   each(receiver, (inner) => checkCost(inner, isWalking));
   each(given, (inner) => checkCost(inner, true));
-}
-
-/** What a call is given as it stands there. */
-function literalsIn(args: unknown): readonly string[] {
-  const [, , given] = Array.isArray(args) ? args : [];
-  const nodes: readonly unknown[] = Array.isArray(given) ? given : [];
-  return nodes.flatMap((node) => {
-    const { op, args: value } = node as { op: string; args: unknown };
-    return op === "value" && typeof value === "string" ? [value.replace("\\", "/")] : [];
-  });
 }
 
 function placesIn(node: ASTNode): readonly string[] {

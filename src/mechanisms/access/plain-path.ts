@@ -40,6 +40,8 @@ const DROPPED = /(?<![.\s])[.\s]+(?=\/|$)/g;
 const TWO_SCHEMES = /^[^/?#:]*\.(?:https?|wss?|ftp|file):\//i;
 /** Not the letter of a drive. */
 const SCHEME = /^([a-z][a-z0-9+.-]+):(?:\/\/([^/?#]*))?/i;
+/** In the first segment behind a scheme: whoever reads escapes first takes what is before it for all of the host, and others do not. */
+const ESCAPED_END = /^[a-z][a-z0-9+.-]+:\/*[^/?#]*%(?:23|3f|40)/i;
 
 /** No path of a system is longer. */
 export const MAX_LENGTH = 4_096;
@@ -61,6 +63,7 @@ export function pathFault(text: string): string | undefined {
   if (STREAM.test(plain)) return "it names a stream of a file";
   if (/[A-Z]/.test(scheme + host)) return "scheme and host are not in lower case";
   if (TWO_SCHEMES.test(text)) return "its scheme ends as another one";
+  if (ESCAPED_END.test(text)) return "it holds an escaped mark that ends a host, or stands before one";
   // To servers of a scheme that not everybody knows the host may be the first segment.
   const place = hasKnownScheme(text) ? rest : text.slice(scheme === "" ? 0 : scheme.length + 1);
   // As it is written, and as it is without escapes: these hide dots, blanks and parameters, too.
@@ -108,7 +111,9 @@ export function plainText(text: string): string | undefined {
 
 /** A path or URI, or a pattern over them, without all that makes no difference to some server. */
 export function barest(text: string): string {
-  return toForm(barestAddress(plainText(text) ?? text), "NFC").replace(DROPPED, "");
+  // Before its escapes are read and after that: servers do it in either order.
+  const address = barestAddress(text);
+  return toForm(barestAddress(plainText(address) ?? address), "NFC").replace(DROPPED, "");
 }
 
 /** A pattern with a slash is about a place. */

@@ -72,6 +72,14 @@ describe("a rule that looks at the caller", () => {
     ['!(principal.id in ["token:acme/deploy/abc"])', "user", "deploy"],
     ['principal.user == "\\u0064eploy"', "user", "deploy"],
     ['principal.client.contains("x/ci/y")', "client", "ci"],
+    ['principal.user.lowerAscii() == "chief@corp.example"', "user", "Chief@corp.example"],
+    ['principal.user.upperAscii() == "CHIEF@CORP.EXAMPLE"', "user", "ch\u0131ef@corp.example"],
+    ['principal.user.trim().lowerAscii() in ["kim"]', "user", " \u212aim"],
+    ['principal.groups.exists(g, g.lowerAscii() == "vault-admins")', "group", "Vault-Admins"],
+    ['principal.groups.exists(g, g.upperAscii().startsWith("STRASSE"))', "group", "stra\u00dfe-1"],
+    ['glob(principal.client.lowerAscii(), "editor-*")', "client", "EDITOR-X"],
+    ['principal.id.lowerAscii().contains("/deploy/")', "user", "DEPLOY"],
+    ['principal.user.upperAscii() == "CH" + "IEF"', "user", "chief"],
   ] as const)("names with %s the %s %s", (when, type, id) => {
     expect(said(when, type, id)).toBe("rule r may mean it");
     expect(said(when, type, id, "deny")).toBe("rule r may mean it");
@@ -84,6 +92,8 @@ describe("a rule that looks at the caller", () => {
     ['"vip" in principal.groups && args.a == args.b', "group", "payroll"],
     ["args.team in principal.groups", "user", "deploy"],
     ["args.scope in principal.scopes", "group", "payroll"],
+    ['principal.user.lowerAscii() == "chief"', "user", "payroll"],
+    ['args.team.substring(1) == "x" && "vip" in principal.groups', "group", "payroll"],
   ] as const)("names with %s not the %s %s", (when, type, id) => expect(said(when, type, id)).toBeUndefined());
 
   test.each([
@@ -97,6 +107,13 @@ describe("a rule that looks at the caller", () => {
     ["args.owner == principal[args.member]", "client"],
     ["glob(principal.id, args.pattern)", "user"],
     ["args.ok ? principal.client == args.client : false", "client"],
+    ['principal.user.substring(0, 1) + principal.user.substring(3) == "vip"', "user"],
+    ['principal.user.split("-")[0] == "vip"', "user"],
+    ['principal.groups.join("") == "vipops"', "group"],
+    ['principal.groups.exists(g, g.split("-").join("") == "vip")', "group"],
+    ['principal.client.split(",").exists(one, one == "editor")', "client"],
+    ['(principal.user == args.owner ? "yes" : "no") == "yes"', "user"],
+    ['principal.user > "m"', "user"],
   ] as const)("allows with %s whoever has the name that a call asks for: any %s", (when, type) => {
     expect(said(when, type, "payroll")).toBe("rule r allows by what callers are named, whatever that is");
     expect(said(when, type, "payroll", "deny")).toBeUndefined();

@@ -1,6 +1,8 @@
 /** Whom the platform has named: names that a tenant may not give to somebody, because they would be taken for those people. */
 import { matchesPattern } from "../../contract/index.ts";
 import type { AboutCaller } from "./about-caller.ts";
+import { NOBODYS } from "./caller-rank.ts";
+import { toForm } from "./one-form.ts";
 import { type AccessPolicy, ANY, type BindingTarget, type Rule } from "./policy.ts";
 import { idRank, patternRank } from "./precedence.ts";
 
@@ -23,15 +25,34 @@ export function namedByPlatform({ grants, bindings, rules }: AccessPolicy, one: 
   return open && `rule ${open.id} allows by what callers are named, whatever that is`;
 }
 
-/** Whether a text of a condition that looks at the caller could be this name, a part of it, a pattern for it, or hold it. */
+/**
+ * Whether a text of a condition that looks at the caller could be this name, a part of it, a pattern for it, or hold it: as they are
+ * written, and in the form in which functions that respell a text make no difference.
+ */
 function mayMean(texts: readonly string[], { tenant, type, id }: NamedOne): boolean {
-  const isMeant = (text: string) => id.includes(text) || text.includes(id) || matchesPattern(text, id);
-  if (texts.some((text) => text !== "" && text !== ANY && isMeant(text))) return true;
-  if (type !== "user") return false;
-  // The ids of tokens hold tenant and user. What fits one of any name is about the whole tenant.
-  const [own, nobodys] = [`token:${tenant}/${id}/`, `token:${tenant}/\0/`];
-  const fits = (text: string, whole: string) => whole.includes(text) || matchesPattern(text, whole);
-  return texts.some((text) => fits(text, own) && !fits(text, nobodys));
+  return [(text: string) => text, foldName].some((formOf) => {
+    const written = texts.map(formOf).filter((text) => text !== "");
+    if (written.some((text) => text !== ANY && isAbout(text, formOf(id)))) return true;
+    if (type !== "user") return false;
+    // The ids of tokens hold tenant and user. What fits one of any name is about the whole tenant.
+    const [own, nobodys] = [id, NOBODYS].map((user) => formOf(`token:${tenant}/${user}/`));
+    return written.some((text) => fits(text, own) && !fits(text, nobodys));
+  });
+}
+
+function isAbout(text: string, id: string): boolean {
+  return fits(text, id) || text.includes(id);
+}
+
+/** Whether the text is a part of it, or a pattern for it. */
+function fits(text: string, whole = ""): boolean {
+  return whole.includes(text) || matchesPattern(text, whole);
+}
+
+/** Case, blanks, what is not seen, and other forms of the same letters make no difference. */
+function foldName(text: string): string {
+  const upper = toForm(text, "NFKC").toLowerCase().toUpperCase();
+  return toForm(upper, "NFKC").replace(/[\s\p{Cc}\p{Cf}\p{M}]/gu, "");
 }
 
 /** Which members of `principal` a name is in. What tokens are good for is bounded otherwise. */

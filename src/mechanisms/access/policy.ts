@@ -1,6 +1,7 @@
 /** What an operator can say about who may do what, in one form, whether it stands in the config or was set while the gateway runs. */
 import type { Evidence } from "../../contract/index.ts";
 import type { AboutCaller } from "./about-caller.ts";
+import type { FieldNames } from "./argument-names.ts";
 
 /** Stands for every tenant, server or protocol. */
 export const ANY = "*";
@@ -67,8 +68,8 @@ export type Condition = {
   readonly text: string;
   /** The arguments that it asks for, as JSON writes their names; undefined: it may ask for any. */
   readonly names: readonly string[] | undefined;
-  /** The members that it reads, in arguments and in what they hold; undefined: it may read any. */
-  readonly fields: readonly string[] | undefined;
+  /** The members that it reads, in arguments and in what they hold. */
+  readonly fields: FieldNames;
   /** What it says of the caller; undefined: it does not look at who calls. */
   readonly caller: AboutCaller | undefined;
   /** The patterns over paths and URIs that are written out in it. */

@@ -1,7 +1,7 @@
 /** What callers may reach who may do the same: decided once for each primitive, and looked up from then on. */
 import type { Block, FoundTarget, Identity, Principal, Reach, Target } from "../../contract/index.ts";
 import { fitsOneOf } from "./by-template.ts";
-import { type Barest, barestOf, FORM, joined, rowsOf, unreadable } from "./by-uri.ts";
+import { type Barest, barestOf, FORM, rowsOf, unreadable } from "./by-uri.ts";
 import {
   type AccessDecision,
   type Asker,
@@ -57,9 +57,11 @@ export type Judged = {
   readonly isVisible: boolean;
   /** A rule that reads no arguments cannot be judged, and so every call is refused. */
   readonly isFaulty: boolean;
+  /** The same by another spelling of its name, which some servers take for it. */
+  readonly otherwise?: Judged;
 };
 
-/** All that something is judged by: itself, and templates. */
+/** All that something is judged by: itself, in each spelling, and templates. */
 export type JudgedBy = readonly [Judged, ...Judged[]];
 
 /** What it is decided by whether something is shown. */
@@ -111,10 +113,11 @@ export class LiveReach implements Reach {
   judgedBy({ target, template, templates = [] }: FoundTarget, catalog: string): JudgedBy {
     const own = this.judged(target, catalog);
     if (target.kind !== "resource") return [own];
+    const otherwise = own.otherwise ? [own.otherwise] : [];
     const closed = this.closedAmong(templates, catalog);
     const fitting = closed.length === 0 ? closed : closed.filter(fitsOneOf(target.name));
     const by = template && !fitting.includes(template) ? [template, ...fitting] : fitting;
-    return [own, ...by.map((one) => this.judged(one, catalog))];
+    return [own, ...otherwise, ...by.map((one) => this.judged(one, catalog))];
   }
 
   /** Those of these templates that do not let everything through: mostly none, and a URI need not be held against the others. */
@@ -145,7 +148,11 @@ export class LiveReach implements Reach {
     this.#barest ??= barestOf(policy);
     const bare = this.#barest(question);
     if (bare.question === question && bare.policy === policy) return written;
-    return joined(written, this.#judgeBy(bare.policy, bare.question));
+    const otherwise = this.#judgeBy(bare.policy, bare.question);
+    const { reason } = otherwise.decision;
+    // It is spoken of as it was written.
+    const decision = { ...otherwise.decision, reason: reason.replace(bare.question.dotted, () => question.dotted) };
+    return { ...written, otherwise: { ...otherwise, decision } };
   }
 
   /** Whether something was said about a part of what this server offers by its URIs. */
@@ -159,7 +166,11 @@ export class LiveReach implements Reach {
 
   #uriPatterns(provider: string): boolean {
     const { start, patterns } = this.patternsAbout(provider);
-    return patterns.some((pattern) => pattern !== ANY && pattern !== `${start}*` && /[:*{]/.test(pattern));
+    if (patterns.some((pattern) => pattern !== ANY && pattern !== `${start}*` && /[:*{]/.test(pattern))) return true;
+    // A rule for all of them that reads their name decides by how they are spelled.
+    return this.#parts.policy.rules.some(
+      (rule) => (rule.match === ANY || rule.match === `${start}*`) && readsName(rule),
+    );
   }
 
   /** What was said about names, and what those of this server begin with in it. */
@@ -252,6 +263,11 @@ export class LiveReach implements Reach {
       ...named.flatMap(own).map((name) => of("resource", name)),
     ];
   }
+}
+
+/** Whether it may differ for names that its pattern does not tell apart. */
+export function readsName({ condition }: Rule): boolean {
+  return condition !== undefined && /\btool\b/.test(condition.text);
 }
 
 /** What is said of all of them together, as far as it does not depend on arguments. */

@@ -127,12 +127,24 @@ describe("the address in a URI", () => {
   });
 
   test("of another scheme is the same with any slashes before it, and any port", () => {
-    for (const place of [":private", ":/private", ":///private", ":////private", "://private:80", "://private:"])
+    const places = [
+      ":private",
+      ":/private",
+      ":///private",
+      ":////private",
+      "://private:80",
+      "://private:",
+      "://private:foo",
+    ];
+    for (const place of [...places, "://me@private", "://me:pass@private:80", "://private:a:b"])
       expect(() => globs(`notes${place}/x`, "notes://private/*"), place).toThrow(PathFault);
     expect(() => globs("notes://private/x", "notes:private/*")).toThrow(PathFault);
     expect(globs("notes://public/x", "notes://private/*")).toBe(false);
     expect(globs("notes:///public/x", "notes:///public/*")).toBe(true);
     expect(globs("db://h:5432/x", "db://h:5432/*")).toBe(true);
+    expect(() => globs("db://[::1]:5432/x", "db://[::1]/*")).toThrow(PathFault);
+    expect(globs("db://[::1]/x", "db://[::1]/*")).toBe(true);
+    expect(globs("db://t?mail=a%40b.c", "db://t?*/*")).toBe(false);
   });
 
   test.each([
@@ -143,6 +155,10 @@ describe("the address in a URI", () => {
     "\uff0e/private",
     ".;x/private",
     ". /private",
+    "%23@private",
+    "%3f@private",
+    "me%40private",
+    "me%23%40private",
   ])("of another scheme may be the first segment of a path, and so is refused as %j", (place) => {
     expect(uriFault(`notes://${place}/x`)).toEqual(expect.any(String));
     expect(() => globs(`notes://${place}/x`, "notes://private/*")).toThrow(PathFault);

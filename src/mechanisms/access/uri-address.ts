@@ -40,7 +40,8 @@ const WITHOUT_PATH = /\b(?:https?|wss?|ftp):\/\/[^/?#*]+(?=[?#]|$)/;
  */
 const OWN_SCHEME = "^([^/?#:]*(?<!(?:^|[^a-z0-9+-])(?:https?|wss?|ftp|file))):";
 const OWN_SLASHES = new RegExp(`${OWN_SCHEME}/*`, "i");
-const OWN_PORT = new RegExp(`${OWN_SCHEME}(//[^/?#]*):\\d+(?=[/?#]|$)`, "i");
+/** Some take all that stands behind a colon for a port, and look at the host alone. */
+const OWN_PORT = new RegExp(`${OWN_SCHEME}(//(?:\\[[^\\]]*\\]|[^/?#:[])*):[^/?#]*(?=[/?#]|$)`, "i");
 
 /** A URI, or a pattern over some, with nothing in its address that a server may drop, and with the slash that it adds. */
 export function barestAddress(text: string): string {
