@@ -53,7 +53,7 @@ import { type CalledAs, createGovernance, lostTask, runAlone } from "./governanc
 import { heapShare } from "./heap-share.ts";
 import { createHome } from "./home.ts";
 import type { HomedProvider } from "./hop-provider/index.ts";
-import { EdgeLimiter, TrustedProxies } from "./http/index.ts";
+import { EdgeLimiter, PORTS_OF_MEMBER, TrustedProxies } from "./http/index.ts";
 import { HttpServer } from "./http-server.ts";
 import { LastWords } from "./last-words.ts";
 import { LivePins } from "./live-pins.ts";
@@ -269,7 +269,7 @@ export function createGateway(initial: Config, options: GatewayOptions): Gateway
     ...(operator && { operator }),
     tls: tlsTerms(config.gateway),
     ...(config.gateway.edge && { edge: new EdgeLimiter(config.gateway.edge, systemClock) }),
-    ...(cluster?.hop && { mayWrite: () => cluster.membership.mayWrite() }),
+    ...(cluster?.hop && { ports: PORTS_OF_MEMBER, mayWrite: () => cluster.membership.mayWrite() }),
     routes: {
       front: front.handle,
       confirm: front.confirm,

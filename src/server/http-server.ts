@@ -73,6 +73,8 @@ export type HttpServerOptions = {
   readonly clientAddress: (peer: string, headers: HttpRequest["headers"]) => string;
   /** Of the messages that the process holds. */
   readonly budget?: ByteBudget;
+  /** At how many ports of the process others may connect; unset: at this one. */
+  readonly ports?: number;
   /** Asked before anything is written; unset: always. */
   readonly mayWrite?: () => boolean;
   readonly timers: Timers;
@@ -108,6 +110,7 @@ export class HttpServer {
     this.#listener = new HttpListener({
       timers: options.timers,
       ...(options.mayWrite && { mayWrite: options.mayWrite }),
+      ...(options.ports !== undefined && { ports: options.ports }),
       ...(options.tls && { tls: options.tls }),
       ...(options.cors && { linesFor: options.cors.linesFor }),
       onRequest: (request, response) => this.#admit(request, response),

@@ -2,7 +2,7 @@ import type { Clock, Log, LogFields } from "../../contract/index.ts";
 
 const EVERY_MS = 60_000;
 
-/** A line that a server could have us write thousands of times a second: told once, then counted, told again each minute. */
+/** A line that others could have us write thousands of times a second: told once, then counted, told again each minute. */
 export class RepeatedWarning {
   readonly #log: Log;
   readonly #clock: Clock;

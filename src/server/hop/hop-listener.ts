@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import type { Server } from "node:tls";
 import {
   type ByteBudget,
+  type Clock,
   GatewayError,
   type HttpRequest,
   type HttpResponse,
@@ -11,9 +12,11 @@ import {
   type Timers,
   textOf,
 } from "../../contract/index.ts";
+import { RepeatedWarning } from "../../providers/mcp/repeated-warning.ts";
 import { errorText } from "../../wire/jsonrpc/index.ts";
-import { HttpListener } from "../http/index.ts";
+import { HttpListener, ownConnectionBound, PORTS_OF_MEMBER } from "../http/index.ts";
 import { answerNoRoom, heldBy } from "../no-room.ts";
+import { Handshakes } from "./handshakes.ts";
 import { addressOf, markOf, principalOf, REFUSED } from "./hop-lines.ts";
 import { createHopServer } from "./hop-tls.ts";
 
@@ -21,6 +24,7 @@ export type HopHandler = (request: HttpRequest, response: HttpResponse) => void;
 
 export type HopListenerOptions = {
   readonly key: Buffer;
+  readonly clock: Clock;
   readonly timers: Timers;
   readonly log: Log;
   /** Of the messages that the process holds; unset: it has no end. */
@@ -33,11 +37,17 @@ export type HopListenerOptions = {
 
 /** A request passes so many processes at the most: more means that they do not agree on who is the home. */
 export const MAX_HOPS = 3;
+/** Connections that have not shown the key, at a time. */
+const MAX_HANDSHAKES = 64;
+/** Where few files may be open: of what the port may have, for these beside it. */
+const HANDSHAKE_PART = 1 / 4;
 
 export class HopListener {
   readonly #options: HopListenerOptions;
   readonly #server: Server;
   readonly #http: HttpListener;
+  readonly #handshakes: Handshakes;
+  readonly #strangers: RepeatedWarning;
   /** Set here alone, so that no header of a client can say it. */
   readonly #passed = new WeakMap<HttpRequest, number>();
   #isLeaving = false;
@@ -45,19 +55,31 @@ export class HopListener {
 
   constructor(options: HopListenerOptions) {
     this.#options = options;
-    const { log, timers, mayWrite, budget } = options;
+    const { log, clock, timers, mayWrite, budget } = options;
+    this.#strangers = new RepeatedWarning(log, clock, "stranger at the cluster's door");
+    const bound = ownConnectionBound(PORTS_OF_MEMBER);
+    this.#handshakes = new Handshakes(Math.min(MAX_HANDSHAKES, Math.ceil(bound * HANDSHAKE_PART)));
     this.#http = new HttpListener({
       ...(budget && { budget }),
       holderOf: heldBy,
       onNoRoom: answerNoRoom,
       timers,
       mayWrite,
+      ports: PORTS_OF_MEMBER,
       clientAddress: (_peer, headers) => addressOf(headers),
       onRequest: (request, response) => this.#take(request, response),
+      onFull: (connections) =>
+        log.warn("too many connections: those that have been idle for longest are closed", { connections }),
       onError: (cause) => log.error("request failed", { cause }),
     });
-    const onStranger = (cause: Error) => log.warn("stranger at the cluster's door", { cause });
-    this.#server = createHopServer(options.key, (socket) => this.#http.accept(socket), onStranger);
+    this.#server = createHopServer(options.key, {
+      onConnection: (socket) => this.#handshakes.add(socket),
+      onPeer: (socket) => {
+        this.#handshakes.end(socket);
+        this.#http.accept(socket);
+      },
+      onStranger: (cause) => this.#strangers.note({ cause }),
+    });
   }
 
   passed(request: HttpRequest): number {
@@ -94,8 +116,10 @@ export class HopListener {
   async close(): Promise<void> {
     this.#isLeaving = true;
     this.#closed ??= new Promise((resolve) => this.#server.close(() => resolve()));
+    this.#handshakes.closeAll();
     await this.#http.close();
     await this.#closed;
+    this.#strangers.end();
   }
 
   #take(request: HttpRequest, response: HttpResponse): void {

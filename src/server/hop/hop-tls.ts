@@ -53,11 +53,15 @@ export function createHopOpener(address: string, key: Buffer, identity: () => st
   };
 }
 
-export function createHopServer(
-  key: Buffer,
-  onPeer: (socket: TLSSocket) => void,
-  onStranger: (cause: Error) => void,
-): Server {
+export type HopServerEvents = {
+  /** Somebody has connected, who has not shown the key. */
+  readonly onConnection: (socket: Socket) => void;
+  readonly onPeer: (socket: TLSSocket) => void;
+  /** A connection has ended without having shown the key. */
+  readonly onStranger: (cause: Error) => void;
+};
+
+export function createHopServer(key: Buffer, { onConnection, onPeer, onStranger }: HopServerEvents): Server {
   const server = createServer(
     {
       ...TERMS,
@@ -68,6 +72,7 @@ export function createHopServer(
     },
     onPeer,
   );
+  server.on("connection", onConnection);
   server.on("tlsClientError", (cause, socket) => {
     socket.destroy();
     onStranger(cause);

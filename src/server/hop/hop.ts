@@ -76,9 +76,9 @@ class ClusterHop implements OpenHop {
   constructor(options: HopOptions) {
     this.#options = options;
     this.#key = hopKey(options.key);
-    const { timers, log, budget, mayWrite, onRequest, self } = options;
+    const { clock, timers, log, budget, mayWrite, onRequest, self } = options;
     const selfId = () => self().id;
-    this.#listener = new HopListener({ key: this.#key, timers, log, budget, mayWrite, onRequest, selfId });
+    this.#listener = new HopListener({ key: this.#key, clock, timers, log, budget, mayWrite, onRequest, selfId });
   }
 
   get self(): Member {

@@ -1,9 +1,10 @@
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net";
+import { type AddressInfo, connect as connectTcp, createServer as createTcpServer, type Socket } from "node:net";
 import { type ConnectionOptions, connect as connectTls, createServer as createTlsServer } from "node:tls";
 import { describe, expect, test, vi } from "vitest";
 import { ManualTime } from "../../../tests/kit/manual-time.ts";
+import type { HttpResponse } from "../../contract/index.ts";
 import { createMemorySharedState } from "../../stores/memory/index.ts";
 import { GET, post } from "../http/fixtures/raw-client.ts";
 import { ask, hopRig, KEY } from "./fixtures/hop-rig.ts";
@@ -93,6 +94,89 @@ describe("the door between processes", () => {
     const [bytes] = await once(socket, "data");
     expect(String(bytes)).toMatch(/^HTTP\/1\.1 421 /);
     expect(rig.served()).toBe(0);
+  });
+});
+
+describe("strangers in great numbers", () => {
+  const TOLD = "stranger at the cluster's door";
+  const told = ({ log }: { log: { lines: readonly { message: string }[] } }) =>
+    log.lines.filter(({ message }) => message === TOLD);
+
+  /** Connections that say nothing, and how many of them are open. */
+  async function hold(rig: ReturnType<typeof hopRig>, address: string, count: number, localAddress = "127.0.0.1") {
+    const [host = "", port] = address.split(":");
+    const sockets = new Set<Socket>();
+    for (let made = 0; made < count; made++) {
+      const socket = connectTcp({ host, port: Number(port), localAddress });
+      sockets.add(socket);
+      rig.onEnd(() => void socket.destroy());
+      socket.on("error", () => {}).on("close", () => sockets.delete(socket));
+      // What is closed by the other end is closed here when that is read.
+      socket.resume();
+      await once(socket, "connect");
+    }
+    return sockets;
+  }
+
+  test("hold a few connections, whatever they try, and keep no member out", async () => {
+    await using rig = await guardedHome();
+    const edge = await rig.start();
+    edge.to = rig.home.self;
+    const held = await hold(rig, rig.home.self.address, 300);
+    await vi.waitFor(() => expect(held.size).toBeLessThanOrEqual(64));
+    expect((await ask(edge.port, post("x"))).body).toBe("secret");
+    expect(held.size).toBeGreaterThan(0);
+  });
+
+  test("end nothing that a member has open", async () => {
+    await using rig = await guardedHome();
+    const edge = await rig.start();
+    edge.to = rig.home.self;
+    rig.home.handler = (_request, _body, response) => {
+      response.open(200, "");
+      response.write("first");
+      streams.push(response);
+    };
+    const streams: HttpResponse[] = [];
+    const client = rig.client(edge);
+    client.write(GET);
+    await client.until(({ text }) => text.includes("first"));
+    const held = await hold(rig, rig.home.self.address, 300);
+    await vi.waitFor(() => expect(held.size).toBeLessThanOrEqual(64));
+    streams[0]?.write("second");
+    await client.until(({ text }) => text.includes("second"));
+  });
+
+  test("are closed before whoever comes from elsewhere, although that one came first", async () => {
+    await using rig = await guardedHome();
+    const [elsewhere] = await hold(rig, rig.home.self.address, 1, "127.0.0.2");
+    const held = await hold(rig, rig.home.self.address, 300);
+    await vi.waitFor(() => expect(held.size).toBeLessThan(64));
+    expect(elsewhere?.destroyed).toBe(false);
+  });
+
+  test("make one line in the log each minute, with their number", async () => {
+    await using rig = await guardedHome();
+    const { home } = rig;
+    for (let came = 0; came < 100; came++) {
+      const socket = rig.socket(home.self.address).resume();
+      socket.write(GET);
+      await once(socket, "close");
+    }
+    expect(told(home)).toHaveLength(1);
+    rig.time.advance(60_000);
+    rig.socket(home.self.address).write(GET);
+    await vi.waitFor(() => expect(told(home)).toHaveLength(2));
+    expect(told(home)[1]).toMatchObject({ level: "warn", fields: { untold: 99, cause: expect.any(Error) } });
+  });
+
+  test("do not delay the end of a process", async () => {
+    await using rig = await guardedHome();
+    const held = await hold(rig, rig.home.self.address, 10);
+    const began = performance.now();
+    await rig.home.hop.close();
+    expect(performance.now() - began).toBeLessThan(4_000);
+    await vi.waitFor(() => expect(held.size).toBe(0));
   });
 });
 

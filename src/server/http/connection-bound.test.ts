@@ -12,6 +12,15 @@ describe("connectionBound", () => {
     expect(connectionBound(limit, open)).toBe(most);
   });
 
+  test.each([
+    [1_048_576, 30, 20_000],
+    [4_096, 30, 1_521],
+    [64, 30, 8],
+    [20, 30, 1],
+  ])("with at most %i open files, %i of them open, each of two ports has %i connections", (limit, open, most) => {
+    expect(connectionBound(limit, open, 2)).toBe(most);
+  });
+
   test("is found out for this process", () => {
     expect(ownConnectionBound()).toBeGreaterThan(0);
     expect(ownConnectionBound()).toBeLessThanOrEqual(20_000);

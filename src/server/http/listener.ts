@@ -41,6 +41,8 @@ export type HttpListenerOptions = {
   readonly clientAddress?: (peer: string, headers: HttpRequest["headers"]) => string | undefined;
   /** Unset: as many as the process may hold. Beyond that the longest idle are closed; where none is, new ones are answered with 503. */
   readonly maxConnections?: number;
+  /** Without `maxConnections`: at how many ports of the process others may connect, so that each has its part. Unset: this one. */
+  readonly ports?: number;
   /** There are as many connections as there may be, for the first time since there were clearly fewer. */
   readonly onFull?: (most: number) => void;
   readonly limits?: Partial<ConnectionLimits>;
@@ -90,7 +92,7 @@ export class HttpListener implements ConnectionHost {
 
   constructor(options: HttpListenerOptions) {
     this.#options = options;
-    this.#max = options.maxConnections ?? Math.ceil(ownConnectionBound() * (1 - REFUSED_PART));
+    this.#max = options.maxConnections ?? Math.ceil(ownConnectionBound(options.ports) * (1 - REFUSED_PART));
     this.#maxRefused = Math.ceil(this.#max * REFUSED_PART);
     this.limits = { ...LIMITS, ...options.limits };
     this.budget = options.budget ?? new ByteBudget(Number.POSITIVE_INFINITY);
