@@ -15,6 +15,7 @@ import {
 import { type Entry, headOf, MAX_BLOCK_EVENTS, makeBlock, nextOf } from "./block.ts";
 import type { Signer } from "./signing.ts";
 import { Spool } from "./spool.ts";
+import { WaitingEvents } from "./waiting-events.ts";
 import { newWriter } from "./writer-name.ts";
 
 export type ChainOptions = {
@@ -22,7 +23,7 @@ export type ChainOptions = {
   readonly signer: Signer;
   /** Where the spool is; unset: what waits for the store is lost with the process. */
   readonly folder: string | undefined;
-  /** Of events that wait. */
+  /** Of events that wait: of what is written of them, and of what is held. */
   readonly maxBytes: number;
   readonly log: Log;
   /** A block is in the store. */
@@ -53,8 +54,7 @@ export class ChainWriter {
   readonly #options: ChainOptions;
   readonly #endHealth: () => void;
   readonly #decisions: Decision[] = [];
-  #waiting: Entry[] = [];
-  #bytes = 0;
+  readonly #waiting = new WaitingEvents();
   #head: AuditHead;
   #spool: Spool | undefined;
   #sent: readonly AuditBlock[] | undefined;
@@ -76,17 +76,21 @@ export class ChainWriter {
 
   /** How much of the bound is taken, from 0 to 1. */
   get fullness(): number {
-    return this.#bytes / this.#options.maxBytes;
+    return Math.max(this.#waiting.size, this.#spool?.bytes ?? 0) / this.#options.maxBytes;
   }
 
   /** When it returns the events outlive this process. Throws where they do not fit, or the disk does not take them. */
   add(entries: readonly Entry[]): void {
-    const bytes = sizeOf(entries);
-    if (this.#bytes + bytes > this.#options.maxBytes) throw new Error("too many events wait for the store");
-    this.#spool?.append(entries);
-    for (const entry of entries) this.#waiting.push(entry);
-    this.#bytes += bytes;
-    if (this.#waiting.length >= MAX_BLOCK_EVENTS) this.#wake();
+    const { maxBytes } = this.#options;
+    this.#waiting.add(entries);
+    try {
+      if (this.#waiting.size > maxBytes) throw new Error("too many events wait for the store");
+      this.#spool?.append(entries, maxBytes - this.#spool.bytes);
+    } catch (error) {
+      this.#waiting.takeBack(entries.length);
+      throw error;
+    }
+    if (this.#waiting.count >= MAX_BLOCK_EVENTS) this.#wake();
     else this.#wakeAfter(WINDOW_MS);
   }
 
@@ -118,7 +122,7 @@ export class ChainWriter {
     await this.flush();
     this.#endHealth();
     clearTimeout(this.#timer);
-    this.#spool?.close(this.#waiting.length === 0);
+    this.#spool?.close(this.#waiting.count === 0);
   }
 
   #newSpool(): Spool | undefined {
@@ -136,7 +140,7 @@ export class ChainWriter {
     this.#working ??= this.#work().finally(() => {
       this.#working = undefined;
       if (this.#decisions.length > 0) this.#wake();
-      else if (this.#waiting.length > 0) this.#wakeAfter(this.#isAway ? RETRY_MS : WINDOW_MS);
+      else if (this.#waiting.count > 0) this.#wakeAfter(this.#isAway ? RETRY_MS : WINDOW_MS);
     });
   }
 
@@ -146,24 +150,24 @@ export class ChainWriter {
         if (this.#sent) await this.#findOut(this.#sent);
         await this.#writeWaiting();
         await this.#writeDecision();
-      } while (this.#decisions.length > 0 || this.#waiting.length >= MAX_BLOCK_EVENTS);
+      } while (this.#decisions.length > 0 || this.#waiting.count >= MAX_BLOCK_EVENTS);
       if (this.#isAway) this.#options.log.info("audit events are kept again");
       this.#isAway = false;
     } catch (error) {
       for (const { reject } of this.#decisions.splice(0)) reject(error);
       if (!this.#isAway)
-        this.#options.log.warn("audit events wait for the store", { waiting: this.#waiting.length, cause: error });
+        this.#options.log.warn("audit events wait for the store", { waiting: this.#waiting.count, cause: error });
       this.#isAway = true;
     }
   }
 
   async #writeWaiting(): Promise<void> {
-    if (this.#waiting.length === 0) return;
+    if (this.#waiting.count === 0) return;
     const blocks: AuditBlock[] = [];
     const changes: Change[] = [];
     let head = this.#head;
-    for (let from = 0; from < this.#waiting.length && blocks.length < MAX_BLOCKS; ) {
-      const entries = nextOf(this.#waiting, from);
+    for (let from = 0; from < this.#waiting.count && blocks.length < MAX_BLOCKS; ) {
+      const entries = nextOf(this.#waiting.list, from);
       const { block, change } = this.#blockOf(head, entries, true);
       blocks.push(block);
       changes.push(...change);
@@ -215,8 +219,7 @@ export class ChainWriter {
   }
 
   #advance(head: AuditHead): void {
-    const done = this.#waiting.splice(0, head.spooled - this.#head.spooled);
-    this.#bytes -= sizeOf(done);
+    this.#waiting.drop(head.spooled - this.#head.spooled);
     this.#head = head;
     this.#spool?.settle(head.spooled);
   }
@@ -239,15 +242,9 @@ export class ChainWriter {
     const former = this.#spool;
     this.#head = emptyHead();
     this.#spool = this.#newSpool();
-    for (const entry of this.#waiting) this.#spool?.append([entry]);
+    for (const entry of this.#waiting.list) this.#spool?.append([entry]);
     former?.close(true);
   }
-}
-
-function sizeOf(entries: readonly Entry[]): number {
-  let size = 0;
-  for (const { line } of entries) size += line.length;
-  return size;
 }
 
 function emptyHead(): AuditHead {

@@ -1,4 +1,14 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
@@ -158,6 +168,50 @@ describe("the newest checkpoint", () => {
     await happen(trail, "d");
     await vi.waitFor(() => expect(cutBackLines()).toHaveLength(1));
     await trail.close();
+  });
+
+  describe("that cannot be read for now", () => {
+    const unread = () => log.lines.filter(({ message }) => message.startsWith("the kept checkpoint"));
+    // Reading it fails with EIO, whoever asks.
+    const hide = () => {
+      renameSync(file(), `${file()}.away`);
+      symlinkSync("/proc/self/mem", file());
+    };
+    const showAgain = () => renameSync(`${file()}.away`, file());
+
+    test("with a start is no alarm, and is looked at again although nothing happens", async () => {
+      await live("a", "b");
+      const before = written();
+      hide();
+      const trail = await start();
+      expect(log.lines).toMatchObject([{ level: "warn", fields: { file: file(), cause: { code: "EIO" } } }]);
+      expect(unread()).toHaveLength(1);
+      await expect(trail.kept?.known()).rejects.toMatchObject({ code: "STATE_UNAVAILABLE" });
+      showAgain();
+      cutBackTo(1);
+      await vi.waitFor(() => {
+        time.advance(CHECKPOINT_MS);
+        expect(cutBackLines()).toHaveLength(1);
+      });
+      await trail.close();
+      expect(written()).toEqual(before);
+    });
+
+    test("while the process runs is said once, and no alarm; what is written meanwhile is kept when it can be", async () => {
+      const trail = await start();
+      for (const name of ["a", "b"]) await happen(trail, name);
+      await vi.waitFor(() => expect(written().number).toBe(2));
+      hide();
+      for (const name of ["c", "d", "e"]) await happen(trail, name);
+      await vi.waitFor(() => expect(unread()).toHaveLength(1));
+      showAgain();
+      await happen(trail, "f");
+      await vi.waitFor(() => expect(written().number).toBe(kept.checkpoints.at(-1)?.number));
+      expect(log.lines).toEqual(unread());
+      expect(cutBackEvents()).toEqual([]);
+      expect(await verify(trail)).toMatchObject({ isIntact: true });
+      await trail.close();
+    });
   });
 
   test.each(["", "{}", '{"number":1,"at":1,"text":"{}","signature":"x","hash":"y"}'])(

@@ -11,6 +11,7 @@ import {
   type AuditEvent,
   type AuditRows,
   DEFAULT_TENANT,
+  GatewayError,
   type Log,
   makePrivateFolder,
   type Records,
@@ -30,6 +31,8 @@ export type KeptOptions = {
 };
 
 const FILE = "audit-checkpoint.json";
+/** The process or its machine is short of something, or the disk fails: that says nothing about the file. */
+const PASSING: ReadonlySet<string> = new Set(["EMFILE", "ENFILE", "EIO", "ENOMEM", "EAGAIN"]);
 
 export class KeptCheckpoint {
   readonly file: string;
@@ -37,26 +40,34 @@ export class KeptCheckpoint {
   /** The newest that this process has kept or found: the file may be taken away while it runs. */
   #newest: AuditCheckpoint | undefined;
   #isToldOf = false;
+  /** That the file could not be read, since it was read last. */
+  #isToldUnread = false;
 
   constructor(options: KeptOptions) {
     this.#options = options;
     this.file = join(options.folder, FILE);
   }
 
-  /** With a start: nothing is asked of the store where nothing was ever written by the key of this folder. */
-  async begin(): Promise<void> {
+  /**
+   * With a start: nothing is asked of the store where nothing was ever written by the key of this folder. False: what is kept
+   * cannot be read now.
+   */
+  async begin(): Promise<boolean> {
     const { folder, isShared } = this.#options;
     if (isShared || existsSync(this.file) || existsSync(join(folder, KEY_FILE))) await this.#settle(true);
+    return !this.#isToldUnread;
   }
 
-  /** Compares the trail with what is kept, and keeps its newest checkpoint if it fits. */
+  /** Compares the trail with what is kept, and keeps its newest checkpoint if it fits. What cannot be read now waits for the next time. */
   settle(): Promise<void> {
     return this.#settle(false);
   }
 
   async #settle(isStart: boolean): Promise<void> {
     const { records, log } = this.#options;
-    const kept = await this.#read();
+    const kept = await this.#read().catch((error: unknown) => this.#tellUnread(error));
+    if (kept === "not now") return;
+    this.#isToldUnread = false;
     const last = await records.audit.lastCheckpoint();
     if (kept === "unreadable" || (kept && !(await isIn(records.audit, kept)))) return this.#tell(kept, last);
     if (!last || last.number <= (kept?.number ?? 0)) return;
@@ -73,7 +84,10 @@ export class KeptCheckpoint {
     await this.#write(last);
   }
 
-  /** What a whole trail has; unset: nothing is kept yet. Read from the file again, which another process may have written. */
+  /**
+   * What a whole trail has; unset: nothing is kept yet. Read from the file again, which another process may have written.
+   * Rejects with STATE_UNAVAILABLE where it cannot be read now.
+   */
   async known(): Promise<KnownCheckpoint | undefined> {
     const kept = await this.#read();
     if (kept === undefined) return undefined;
@@ -83,9 +97,11 @@ export class KeptCheckpoint {
   }
 
   async #read(): Promise<AuditCheckpoint | "unreadable" | undefined> {
-    const text = await readFile(this.file, "utf8").catch((error: NodeJS.ErrnoException) => {
-      if (error.code === "ENOENT") return undefined;
-      return "";
+    const text = await readFile(this.file, "utf8").catch((cause: NodeJS.ErrnoException) => {
+      if (cause.code === "ENOENT") return undefined;
+      if (!PASSING.has(cause.code ?? "")) return "";
+      const message = `The kept checkpoint of the audit trail cannot be read now (${cause.code}).`;
+      throw new GatewayError("STATE_UNAVAILABLE", { message, cause });
     });
     const found = text === undefined ? undefined : checkpointIn(text);
     if (found === "unreadable") return found;
@@ -111,6 +127,19 @@ export class KeptCheckpoint {
       await rm(fresh, { force: true });
     }
     this.#newest = checkpoint;
+  }
+
+  #tellUnread(error: unknown): "not now" {
+    if (!this.#isToldUnread) {
+      const { log } = this.#options;
+      const { cause } = GatewayError.from(error);
+      log.warn("the kept checkpoint of the audit trail cannot be read now, and is looked at again", {
+        file: this.file,
+        cause,
+      });
+    }
+    this.#isToldUnread = true;
+    return "not now";
   }
 
   /** Once for each process. The file stays as it is, so that `audit verify` goes on to say so. */

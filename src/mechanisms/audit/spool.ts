@@ -10,6 +10,9 @@ import { type ShortLine, ShortLines } from "./short-lines.ts";
 /** A file that has so much, and nothing that the store lacks, is dropped. */
 const SEGMENT_BYTES = 1_048_576;
 
+/** What one `append` wrote: up to which event, and how many bytes. */
+type Written = { readonly end: number; readonly bytes: number };
+
 type Segment = {
   readonly file: string;
   readonly first: number;
@@ -22,12 +25,15 @@ type Segment = {
 // Invariants:
 //  1. The events of all segments, in order, are those from `#segments[0].first` to `#position`, without a gap.
 //  2. Only the last segment grows.
+//  3. `#written` is what was appended and is not settled yet, in order; `#bytes` is the sum of it.
 export class Spool {
   readonly #folder: string;
   readonly #writer: string;
   readonly #segments: Segment[] = [];
   /** How many events were ever appended. */
   #position = 0;
+  #written: Written[] = [];
+  #bytes = 0;
 
   constructor(folder: string, writer: string) {
     this.#folder = folder;
@@ -35,16 +41,23 @@ export class Spool {
     makePrivateFolder(folder);
   }
 
-  /** Throws where they could not be written whole: then nothing of them is there. */
-  append(entries: readonly ShortLine[]): void {
+  /** What is in the files and not in the store; up to a file more is there. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Throws where they could not be written whole, or not within `room`, in bytes: then nothing of them is there. */
+  append(entries: readonly ShortLine[], room = Number.POSITIVE_INFINITY): void {
     const segment = this.#open();
     const known = segment.short.size;
+    let bytes = 0;
     try {
       const lines: string[] = [];
       for (const entry of entries) segment.short.push(entry, lines);
       const text = `${lines.join("\n")}\n`;
+      bytes = Buffer.byteLength(text);
+      if (bytes > room) throw new Error("too many events wait for the store");
       const written = writeSync(segment.handle, text, segment.bytes, "utf8");
-      const bytes = written === text.length ? written : Buffer.byteLength(text);
       if (written !== bytes) throw new Error("the disk took only a part of what was written");
       segment.bytes += bytes;
     } catch (error) {
@@ -54,10 +67,14 @@ export class Spool {
     }
     this.#position += entries.length;
     segment.end = this.#position;
+    this.#written.push({ end: this.#position, bytes });
+    this.#bytes += bytes;
   }
 
   /** The store has so many of its events. */
   settle(position: number): void {
+    const left = this.#written.findIndex(({ end }) => end > position);
+    for (const { bytes } of this.#written.splice(0, left === -1 ? this.#written.length : left)) this.#bytes -= bytes;
     for (const segment of [...this.#segments]) {
       const isLast = segment === this.#segments.at(-1);
       if (segment.end > position || (isLast && segment.bytes < SEGMENT_BYTES / 4)) return;

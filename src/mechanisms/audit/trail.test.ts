@@ -8,6 +8,7 @@ import type { AuditEvent, Change } from "../../contract/index.ts";
 import { CHECKPOINT_MS } from "./checkpoints.ts";
 import type { KeptEvent } from "./event-line.ts";
 import { KeptTrail } from "./fixtures/kept-trail.ts";
+import { GAP, HOLE } from "./short-lines.ts";
 import { passingSigner } from "./signing.ts";
 import { Trail, type TrailOptions } from "./trail.ts";
 import { verifyRows } from "./verify-trail.ts";
@@ -182,6 +183,72 @@ describe("while the store is away", () => {
     trail.note(event("last"));
     await vi.waitFor(() => expect(names().at(-1)).toBe("last"));
     expect(gaps()).toEqual([lost]);
+  });
+
+  describe("what events have in common", () => {
+    const bytesOnDisk = () => readdirSync(folder).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
+    const entry = (at: number, common: string) => ({
+      ...{ line: `"${at}"`, template: `{"a":${HOLE},"b":${GAP},"c":"${common}"}`, filler: '"x"' },
+      ...{ at: AT, trace: 0, terms: [] },
+    });
+    /** How many fit. */
+    function fill(trail: Trail, commonOf: (at: number) => string): number {
+      for (let count = 0; count < 10_000; count++) {
+        if (trail.isFull) return count;
+        trail.noteEntry(entry(count, commonOf(count)));
+      }
+      return 10_000;
+    }
+
+    test("takes its room in the spool, each time that it is another one", async () => {
+      kept.isAway = true;
+      const trail = create();
+      const many = fill(trail, (at) => `${at} ${"a".repeat(4_000)}`);
+      expect(many).toBeGreaterThan(20);
+      expect(bytesOnDisk()).toBeLessThanOrEqual(100_000);
+      kept.comeBack();
+      await vi.waitFor(() => expect(kept.lines).toHaveLength(many));
+      kept.isAway = true;
+      expect(fill(trail, (at) => `${at} ${"b".repeat(4_000)}`)).toBe(many);
+    });
+
+    test("takes it without a spool as well", () => {
+      kept.isAway = true;
+      const many = fill(create({ folder: undefined }), (at) => `${at} ${"a".repeat(4_000)}`);
+      expect(many).toBeGreaterThan(20);
+      expect(many * 4_000).toBeLessThanOrEqual(100_000);
+    });
+
+    test("takes it again in each file of the spool", () => {
+      kept.isAway = true;
+      const maxBytes = 3 * 1_048_576;
+      // Some 240 fill a file, so that none is ever known in the next one.
+      fill(create({ maxBytes }), (at) => `${at % 300} ${"a".repeat(4_400)}`);
+      expect(bytesOnDisk()).toBeLessThanOrEqual(maxBytes);
+    });
+
+    test("takes it in bytes, not in characters", () => {
+      kept.isAway = true;
+      create().noteEntry(entry(0, "é".repeat(60_000)));
+      expect(bytesOnDisk()).toBe(0);
+      expect(meter.of("isthmus_audit_dropped_total spool")).toBe(1);
+    });
+
+    test("takes it once for all that are alike", () => {
+      kept.isAway = true;
+      expect(fill(create(), () => "a".repeat(4_000))).toBeGreaterThan(5_000);
+      expect(bytesOnDisk()).toBeLessThanOrEqual(100_000);
+    });
+
+    test("is not counted for what the disk did not take", () => {
+      kept.isAway = true;
+      const trail = create();
+      rmSync(folder, { recursive: true });
+      for (let at = 0; at < 50; at++) trail.noteEntry(entry(at, `${at} ${"a".repeat(4_000)}`));
+      expect(meter.of("isthmus_audit_dropped_total spool")).toBe(50);
+      mkdirSync(folder);
+      expect(trail.isFull).toBe(false);
+    });
   });
 
   test("a disk that took nothing is tried again when somebody asks, and the trail tells how much is missing", async () => {

@@ -160,10 +160,12 @@ export class Trail implements AuditTrail {
       const { code } = GatewayError.from(error);
       this.#options.log.warn("audit events of former processes wait for the store", { code });
     });
-    await this.kept?.begin().catch((error: unknown) => {
+    const isRead = await this.kept?.begin().catch((error: unknown) => {
       const { code } = GatewayError.from(error);
       this.#options.log.warn("the audit trail was not compared with its kept checkpoint", { code });
     });
+    // It is looked at again, whether or not anything happens meanwhile.
+    if (isRead === false) this.#checkpoints?.start();
   }
 
   async close(): Promise<void> {
