@@ -14,6 +14,7 @@ import { LATEST_REVISION, VERSIONS } from "../../wire/mcp/index.ts";
 import { withoutDialects } from "../../wire/mgp/index.ts";
 import type { Declarations, Declared } from "./declarations.ts";
 import { EMPTY_OBJECT } from "./empty-object.ts";
+import { quotedCode, quotedVersion } from "./quoted-words.ts";
 import { UpstreamFault } from "./transport.ts";
 
 export type Agreement = Declared & {
@@ -43,11 +44,11 @@ export function passedOn(capabilities: Payload): Payload {
 /** Throws UpstreamFault when the answer opens no session that we could use. */
 export function readAgreement(answer: Message, declarations: Declarations): Agreement {
   if (answer.outcome === "fault")
-    throw invalid(`The server refused to open a session (code ${answer.members?.textOf("code") ?? "unknown"}).`);
+    throw invalid(`The server refused to open a session (code ${quotedCode(answer.members)}).`);
   const version = decodeString(answer.members?.textOf("protocolVersion"));
   if (version === undefined || !VERSIONS.includes(version))
     throw invalid(
-      `The server speaks ${version === undefined ? "no known revision of MCP" : `MCP ${version.slice(0, 32)}, which the gateway does not`}.`,
+      `The server speaks ${version === undefined ? "no known revision of MCP" : `${quotedVersion(version)}, which the gateway does not`}.`,
     );
   const declared = declarations.read(answer.members);
   return { version, ...declared, isGateway: isGateway(answer.members?.textOf("serverInfo")) };

@@ -4,6 +4,7 @@ import { payload } from "../../contract/index.ts";
 import { LIST_ROUTES, type ListRoute } from "../../wire/mcp/index.ts";
 import type { CutList, ListMemory } from "./list-memory.ts";
 import { isLarge, isSamePage, MAX_TEMPLATES, type Page, type PageAnswer, type Room, readPage } from "./list-page.ts";
+import { quotedCode } from "./quoted-words.ts";
 import { UpstreamFault } from "./transport.ts";
 
 const MAX_PAGES = 1000;
@@ -152,5 +153,5 @@ function isUnknown(answer: Fault, route: ListRoute): boolean {
 }
 
 function refusal(method: string, answer: Fault): string {
-  return `${method} failed with code ${answer.members?.textOf("code") ?? "unknown"}`;
+  return `${method} failed with code ${quotedCode(answer.members)}`;
 }

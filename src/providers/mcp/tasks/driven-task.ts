@@ -5,6 +5,7 @@
 import { GatewayError, JsonFault, jsonText, payload, type Timer } from "../../../contract/index.ts";
 import type { Message } from "../../../wire/jsonrpc/index.ts";
 import { failureOf, isTrouble } from "../mcp-errors.ts";
+import { quotedCode } from "../quoted-words.ts";
 import type { RunningCall } from "../running-call.ts";
 import type { UpstreamFailure } from "../transport.ts";
 import type { UpstreamSession } from "../upstream-session.ts";
@@ -116,7 +117,7 @@ export class DrivenTask {
     if (state) this.#take(state);
     else if (outcome === "result") this.giveUp("The server's task has no status that is known.");
     else if (code === UNKNOWN_TASK) this.#endForgotten();
-    else this.giveUp(`The server does not say how its task is (code ${code.slice(0, 20)}).`);
+    else this.giveUp(`The server does not say how its task is (code ${quotedCode(members)}).`);
   }
 
   /** A request about the task; `more`: further members of its params. Undefined when it failed and may be tried again. */

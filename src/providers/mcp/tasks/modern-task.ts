@@ -12,6 +12,7 @@ import {
 import { isModern } from "../modern/modern-side.ts";
 import { capabilityFault, missingCapability, type Question, readQuestions } from "../modern/questions.ts";
 import { UrlQuestions } from "../modern/url-questions.ts";
+import { quotedCode } from "../quoted-words.ts";
 import type { RunningCall } from "../running-call.ts";
 import type { UpstreamSession } from "../upstream-session.ts";
 import { DrivenTask, type TaskSide } from "./driven-task.ts";
@@ -158,8 +159,8 @@ export class ModernTask implements TaskSide {
     // What did not arrive is sent again when the task has been asked for the next time.
     if (!answer) this.#answers = new Map([...answers, ...this.#answers]);
     else if (answer.outcome === "fault") {
-      const code = answer.members?.textOf("code") ?? "";
-      this.#task.giveUp(`The server did not take the answers to its questions (code ${code.slice(0, 20)}).`);
+      const code = quotedCode(answer.members);
+      this.#task.giveUp(`The server did not take the answers to its questions (code ${code}).`);
     }
   }
 
