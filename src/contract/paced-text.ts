@@ -11,7 +11,7 @@ export type Pace = {
 export interface PacedReader {
   /** Does what is to be done with the next part. What it throws ends the reading. */
   onPart(part: string): void;
-  /** Nothing more shall come until `onFree`; what comes all the same is kept. */
+  /** Nothing more shall come until `onFree`. Said again whenever something comes all the same, which is kept. */
   onFull(): void;
   onFree(): void;
   /** What `onPart` has thrown after `push` had returned. */
@@ -36,7 +36,7 @@ const SHORT_MS = 0.5;
  */
 // Invariants:
 //  1. `#rest` is empty unless `#isResting`, or while `onPart` is called.
-//  2. Each `onFull` is followed by one `onFree` or `onBroken`, unless `stop` comes first.
+//  2. `onFull` is followed by one `onFree` or `onBroken`, unless `stop` comes first.
 export class PacedText {
   readonly #pace: Pace;
   readonly #reader: PacedReader;
@@ -54,7 +54,7 @@ export class PacedText {
 
   /** Something is kept that nobody has taken yet, or the peer's turn is used up. */
   get isResting(): boolean {
-    return this.#isResting;
+    return this.#isResting && !this.#isStopped;
   }
 
   /** Throws what `onPart` throws, where it is called at once. */
@@ -62,6 +62,7 @@ export class PacedText {
     if (this.#isStopped) return;
     if (this.#isResting) {
       this.#rest += text;
+      this.#reader.onFull();
       return;
     }
     const from = this.#pace.clock.now();

@@ -53,7 +53,7 @@ describe("an exchange that is read in turns", () => {
     connection.onData("a");
     connection.onData("b");
     connection.onEnd();
-    expect(told()).toEqual(["head", "a", "pause"]);
+    expect(told()).toEqual(["head", "a", "pause", "pause"]);
     await turn();
     expect(told()).toEqual(["b", "end"]);
   });
@@ -64,7 +64,7 @@ describe("an exchange that is read in turns", () => {
     connection.onData("b");
     connection.onError(LOST);
     await turn();
-    expect(told()).toEqual(["a", "pause", "b", "reset"]);
+    expect(told()).toEqual(["a", "pause", "pause", "b", "reset"]);
   });
 
   test("is broken by what cannot be taken, at once and in a later turn", async () => {
@@ -73,13 +73,13 @@ describe("an exchange that is read in turns", () => {
     later.connection.onData("a");
     later.connection.onData("!");
     await later.turn();
-    expect(later.told()).toEqual(["a", "pause", "malformed: Error: no"]);
+    expect(later.told()).toEqual(["a", "pause", "pause", "malformed: Error: no"]);
     const ended = rig();
     ended.connection.onData("a");
     ended.connection.onData("!");
     ended.connection.onEnd();
     await ended.turn();
-    expect(ended.told()).toEqual(["a", "pause", "malformed: Error: no"]);
+    expect(ended.told()).toEqual(["a", "pause", "pause", "malformed: Error: no"]);
   });
 
   test("is read on only when its turn has come and nobody pauses it", async () => {
@@ -100,13 +100,13 @@ describe("an exchange that is read in turns", () => {
     open.connection.onData("b");
     open.exchange.abort();
     await open.turn();
-    expect(open.told()).toEqual(["a", "pause", "aborted"]);
+    expect(open.told()).toEqual(["a", "pause", "pause", "aborted"]);
     const ended = rig();
     ended.connection.onData("a");
     ended.connection.onData("b");
     ended.connection.onEnd();
     ended.exchange.abort();
     await ended.turn();
-    expect(ended.told()).toEqual(["a", "pause", "aborted"]);
+    expect(ended.told()).toEqual(["a", "pause", "pause", "aborted"]);
   });
 });
