@@ -6,6 +6,10 @@ export interface PipeReading {
   /** Nothing more is read until `resume`, so that the child blocks once the pipe is full. */
   pause(): void;
   resume(): void;
+  /** What came has not all been taken, or the child's turn is used up. */
+  readonly isResting: boolean;
+  /** When everything that came has been taken: at once, or later. */
+  whenTaken(then: () => void): void;
 }
 
 export type PipeTaker = {
@@ -17,13 +21,21 @@ export type PipeTaker = {
 /** The pipe has an encoding, one character per byte or as it decodes. */
 export function readInTurns(pipe: Readable, { take, onBroken }: PipeTaker, pace: Pace): PipeReading {
   let isPaused = false;
+  const waiting: (() => void)[] = [];
+  const tell = () => {
+    for (const then of waiting.splice(0)) then();
+  };
   const text = new PacedText(pace, {
     onPart: take,
     onFull: () => void pipe.pause(),
     onFree: () => {
       if (!isPaused) pipe.resume();
+      tell();
     },
-    onBroken,
+    onBroken(error) {
+      onBroken(error);
+      tell();
+    },
   });
   pipe.on("data", (piece: string) => {
     try {
@@ -41,6 +53,13 @@ export function readInTurns(pipe: Readable, { take, onBroken }: PipeTaker, pace:
     resume() {
       isPaused = false;
       if (!text.isResting) pipe.resume();
+    },
+    get isResting() {
+      return text.isResting;
+    },
+    whenTaken(then) {
+      if (text.isResting) waiting.push(then);
+      else then();
     },
   };
 }

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, describe, expect, test, vi } from "vitest";
 import { atOnce } from "../../../../tests/kit/at-once.ts";
 import { monotonicClock } from "../../../../tests/kit/fake-host.ts";
+import type { Slices } from "../../../contract/index.ts";
 import { isGroupRunning } from "./process-group.ts";
 import type { Child, ChildExit, ChildOptions } from "./spawn-child.ts";
 import { spawnChild } from "./spawn-child.ts";
@@ -48,6 +49,37 @@ describe("spawnChild", () => {
     const { lines, exit } = start("echo one; printf 'two\\r\\n\\nthree\\nrest'; exit 3");
     expect(await exit).toEqual({ code: 3, signal: null });
     expect(lines).toEqual(["one", "two", "three"]);
+  });
+
+  test.each([100, 8_000])("reports the exit behind %i lines that take longer than the child lives", async (count) => {
+    let now = 0;
+    const slices: Slices = {
+      run: (steps) =>
+        new Promise((resolve, reject) => {
+          const turn = () => {
+            try {
+              const { done, value } = steps.next();
+              if (done) resolve(value);
+              else setImmediate(turn);
+            } catch (error) {
+              reject(error);
+            }
+          };
+          setImmediate(turn);
+        }),
+    };
+    const pace = { clock: { now: () => now }, slices };
+    const heard: string[] = [];
+    const onLine = (line: string) => {
+      heard.push(line);
+      now += 0.5;
+    };
+    const { exit } = start(`i=0; while [ $i -lt ${count} ]; do echo "line $i"; i=$((i+1)); done; echo answer`, {
+      pace,
+      onLine,
+    });
+    expect(await exit).toEqual({ code: 0, signal: null });
+    expect([heard.length, heard.at(-1)]).toEqual([count + 1, "answer"]);
   });
 
   test("reports the signal that ended it", async () => {

@@ -77,6 +77,8 @@ export interface Child {
 
 const STDERR_TAIL = 8 * 1024;
 const DRAIN_MS = 500;
+/** So often it is waited for again, where it is we who have not taken what is in the pipe. */
+const MAX_DRAINS = 10;
 
 export function spawnChild(options: ChildOptions): Child {
   const { command, watchdog, graceMs = 2000 } = options;
@@ -131,7 +133,12 @@ export function spawnChild(options: ChildOptions): Child {
     void kill();
   }
 
+  /** Pipes may be closed of which not everything has been taken. */
   function report(): void {
+    output.whenTaken(() => errors.whenTaken(reportTaken));
+  }
+
+  function reportTaken(): void {
     if (isReported) return;
     isReported = true;
     options.gathered?.clear();
@@ -147,9 +154,10 @@ export function spawnChild(options: ChildOptions): Child {
   }
 
   /** A process that left the group may hold our pipes open for ever. */
-  function reportAfterDrain(): void {
+  function reportAfterDrain(drains = 0): void {
     if (isReported) return;
     drainTimer = setTimeout(() => {
+      if (output.isResting && drains < MAX_DRAINS) return reportAfterDrain(drains + 1);
       stdout.destroy();
       stderr.destroy();
       report();
@@ -167,7 +175,7 @@ export function spawnChild(options: ChildOptions): Child {
   const onBroken = (error: unknown) => killBecause(error instanceof Error ? error : new Error(String(error)));
   const output = readInTurns(stdout.setEncoding("latin1"), { take: splitter.push, onBroken }, options.pace);
   const takeStderr = (text: string) => onStderr(said.push(text));
-  readInTurns(stderr.setEncoding("utf8"), { take: takeStderr, onBroken }, options.pace);
+  const errors = readInTurns(stderr.setEncoding("utf8"), { take: takeStderr, onBroken }, options.pace);
   child.on("error", (cause) => {
     if (pid !== undefined) return; // a signal could not be sent; the exit is reported by itself
     exit = { code: null, signal: null, error: describeSpawnError(options, cause) };
@@ -176,7 +184,7 @@ export function spawnChild(options: ChildOptions): Child {
   child.on("exit", (code, signal) => {
     exit = { code, signal };
     output.resume();
-    void kill().then(reportAfterDrain); // whatever it left behind in its group
+    void kill().then(() => reportAfterDrain()); // whatever it left behind in its group
   });
   child.on("close", report);
 
