@@ -61,7 +61,8 @@ export function pathFault(text: string): string | undefined {
   if (FOREIGN_ESCAPE.test(plain)) return "it holds an escape that only some understand";
   if (SLASH_LIKE.test(plain) || BACKSLASH_SIGN.test(plain)) return "it holds a letter that some take for a slash";
   if (STREAM.test(plain)) return "it names a stream of a file";
-  if (/[A-Z]/.test(scheme + host)) return "scheme and host are not in lower case";
+  if (/[A-Z]/.test(scheme + host) || hasOtherForm(plainText(host) ?? host))
+    return "scheme and host are not in lower case";
   if (TWO_SCHEMES.test(text)) return "its scheme ends as another one";
   if (ESCAPED_END.test(text)) return "it holds an escaped mark that ends a host, or stands before one";
   // To servers of a scheme that not everybody knows the host may be the first segment.
@@ -92,6 +93,11 @@ export function uriFault(uri: string): string | undefined {
 export function placeFault(text: string): string | undefined {
   if (text.trim() !== text) return "it begins or ends with a blank";
   return pathFault(text) ?? addressFault(text);
+}
+
+/** Some letters become others, of names of hosts, when they are brought into lower case or one form: the sign of kelvins is a k then. */
+function hasOtherForm(host: string): boolean {
+  return !isAscii(host) && toForm(host, "NFKC").toLowerCase() !== host;
 }
 
 /** Letters that look like dots and slashes are taken for them where names are brought into one form: this is about that form. */

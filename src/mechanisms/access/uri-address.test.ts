@@ -128,6 +128,7 @@ describe("the address in a URI", () => {
 
   test("of another scheme is the same with any slashes before it, and any port", () => {
     const places = [
+      "://private?x=",
       ":private",
       ":/private",
       ":///private",
@@ -159,6 +160,9 @@ describe("the address in a URI", () => {
     "%3f@private",
     "me%40private",
     "me%23%40private",
+    "\u212aey",
+    "%e2%84%aaey",
+    "\uff4bey",
   ])("of another scheme may be the first segment of a path, and so is refused as %j", (place) => {
     expect(uriFault(`notes://${place}/x`)).toEqual(expect.any(String));
     expect(() => globs(`notes://${place}/x`, "notes://private/*")).toThrow(PathFault);

@@ -42,6 +42,7 @@ const OWN_SCHEME = "^([^/?#:]*(?<!(?:^|[^a-z0-9+-])(?:https?|wss?|ftp|file))):";
 const OWN_SLASHES = new RegExp(`${OWN_SCHEME}/*`, "i");
 /** Some take all that stands behind a colon for a port, and look at the host alone. */
 const OWN_PORT = new RegExp(`${OWN_SCHEME}(//(?:\\[[^\\]]*\\]|[^/?#:[])*):[^/?#]*(?=[/?#]|$)`, "i");
+const OWN_END = new RegExp(`${OWN_SCHEME}//[^/?#*]+(?=[?#]|$)`, "i");
 
 /** A URI, or a pattern over some, with nothing in its address that a server may drop, and with the slash that it adds. */
 export function barestAddress(text: string): string {
@@ -50,7 +51,8 @@ export function barestAddress(text: string): string {
     .replace(AFTER_HOST, "$1")
     .replace(WITHOUT_PATH, "$&/")
     .replace(OWN_PORT, "$1:$2")
-    .replace(OWN_SLASHES, "$1://");
+    .replace(OWN_SLASHES, "$1://")
+    .replace(OWN_END, "$&/");
 }
 
 const FRAGMENT = /^([a-z][a-z0-9+.-]+:[^#]*)#.*$/s;
