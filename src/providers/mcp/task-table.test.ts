@@ -32,7 +32,10 @@ describe("what a client says of a task", () => {
     expect(towards(about("call-1"), "eve")).toEqual({ name: "t", _meta: {} });
   });
 
-  test.each(["theirs", "unknown", 7, null])("is left as it is, where nobody here knows the task: %j", (taskId) => {
-    expect(towards(about(taskId), "ann")).toEqual({ name: "t", _meta: { [RELATED_TASK]: { taskId } } });
-  });
+  test.each(["theirs", "unknown", 7, null])(
+    "does not reach it, where nobody here knows the task by that: %j",
+    (taskId) => {
+      expect(towards(about(taskId, { k: 1 }), "ann")).toEqual({ name: "t", _meta: { k: 1 } });
+    },
+  );
 });

@@ -86,11 +86,11 @@ export class TaskTable {
     return entry ? body.splice(RELATED_PATH, jsonText(entry.id)) : body;
   }
 
-  /** A body of this client as the server knows it. That it belongs to a task of somebody else is not said. */
+  /** A body of this client as the server knows it. That it belongs to a task of somebody else, or to one that nobody here knows, is not said. */
   towardsServer(body: Payload, { id }: Principal): Payload {
     if (!body.text.includes(RELATED_TASK)) return body;
     const entry = this.#byId.get(decodeString(body.at(RELATED_PATH)) ?? "");
-    if (entry && entry.principal !== id) return body.splice(RELATED_PATH.slice(0, -1));
-    return entry ? body.splice(RELATED_PATH, jsonText(entry.upstreamId)) : body;
+    if (entry?.principal !== id) return body.splice(RELATED_PATH.slice(0, -1));
+    return body.splice(RELATED_PATH, jsonText(entry.upstreamId));
   }
 }
