@@ -77,7 +77,7 @@ describe("exit codes", () => {
     async (listen) => {
       const { code, stderr } = await runProgram(["up", "--listen", listen], { config: "" });
       expect(code).toBe(3);
-      expect(stderr).toContain(`isthmus: gateway.listen: found "${listen}": other machines reach it`);
+      expect(stderr).toContain(`isthmus: --listen: gateway.listen: found "${listen}": other machines reach it`);
       expect(stderr).toContain("set [auth]");
     },
   );
