@@ -69,8 +69,7 @@ export async function startGateway(flags: ConfigFlags, options: StartOptions): P
   const state = hasState ? await openStores(obtained.config, log) : undefined;
   const operatorToken = hasPages ? ownOperatorToken(log) : undefined;
   const { config, env, source, files } = obtained;
-  // Verbs are typed in other shells, which need not have the variable.
-  const isFound = flags.listen === undefined && flags.config === undefined && !env.ISTHMUS_LISTEN;
+  const isFound = flags.listen === undefined && flags.config === undefined;
   const calledAs = { program: PROGRAM, isFound };
   const gateway = createGateway(config, { log, env, state, warden, operatorToken, calledAs, lines });
   const looked = files.length === 0 ? obtained.looked : undefined;

@@ -47,15 +47,6 @@ test("a verb finds the gateway by the config, and completes its names", async ()
 });
 
 describe("up", () => {
-  test("says in its hints where it is, when a variable has named the address", async () => {
-    await using workspace = new Workspace();
-    const listen = `127.0.0.1:${await freePort()}`;
-    const { child, ended } = workspace.start(["up"], { ISTHMUS_LISTEN: listen });
-    await new Promise<void>((resolve) => child.stdout.on("data", (text) => text.includes("Stop with") && resolve()));
-    child.kill("SIGTERM");
-    expect((await ended).stdout).toContain(`isthmus list --url http://${listen}`);
-  });
-
   test("without a config makes a call and says what to type next", async () => {
     await using workspace = new Workspace();
     const { child, ended } = workspace.start(["up", "--listen", "127.0.0.1:0"]);
