@@ -92,8 +92,8 @@ async function askAll({ probes, probe }: Probers): Promise<Map<Probe, string>> {
 /** What is not as ever in the end, and what it was instead. */
 async function untilAsEver({ probes, probe }: Probers): Promise<Map<Probe, string>> {
   const late = new Map<Probe, string>(probes.map((one) => [one, "never asked"]));
-  const until = Date.now() + BACK_MS;
-  while (late.size > 0 && Date.now() < until) {
+  const until = performance.now() + BACK_MS;
+  while (late.size > 0 && performance.now() < until) {
     const asked = [...late.keys()].map(async (one) => {
       const effect = await probe(one);
       if (effect === effectAsEver(one)) late.delete(one);

@@ -22,7 +22,7 @@ export class Prober {
 
   /** While everything is well: a session and a task to ask about. The outage before may still be felt for a moment. */
   async prepare(): Promise<void> {
-    const until = Date.now() + PREPARING_MS;
+    const until = performance.now() + PREPARING_MS;
     for (;;) {
       const got = await this.#legacy("initialize", initialize());
       const slow = { name: "modern.slow", arguments: { mark: randomUUID(), ms: 2_500 } };
@@ -30,7 +30,7 @@ export class Prober {
       this.#session = String(got.headers["mcp-session-id"]);
       this.#task = /"taskId":"([^"]+)"/.exec(task.text)?.[1] ?? "";
       if (got.status === 200 && this.#task !== "") return;
-      if (Date.now() > until) throw new Error(`the probes could not be prepared: ${got.status} ${task.text}`);
+      if (performance.now() > until) throw new Error(`the probes could not be prepared: ${got.status} ${task.text}`);
       await wait(200);
     }
   }

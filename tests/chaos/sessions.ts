@@ -31,8 +31,8 @@ try {
   const load = await startLoad(balancer.origin, random, governed?.people);
   const { tally } = load;
   const judged = governed && startGovernedLoad(balancer.origin, governed, tally, { changesPolicy: true });
-  const until = Date.now() + seconds * 1000;
-  while (Date.now() < until) {
+  const until = performance.now() + seconds * 1000;
+  while (performance.now() < until) {
     await wait(KILL_EVERY_MS);
     const victim = Math.floor(random() * 3);
     await fleet.kill(victim);

@@ -34,10 +34,10 @@ export async function startGateway(upstream: Upstream, folder: string): Promise<
   await writeFile(config, tomlFor(upstream));
   const listen = `127.0.0.1:${await freePort()}`;
   const child = startNode("dist/isthmus.js", ["up", "--config", config, "--listen", listen], log);
-  const deadline = Date.now() + READY_MS;
+  const deadline = performance.now() + READY_MS;
   while (!(await isReady(listen))) {
     const hasEnded = child.exitCode !== null || child.signalCode !== null;
-    if (hasEnded || Date.now() > deadline) {
+    if (hasEnded || performance.now() > deadline) {
       await stop(child);
       throw new Error(`the gateway ${hasEnded ? "ended" : "was not ready in time"}, see ${log}`);
     }

@@ -31,9 +31,9 @@ class Clone implements AsyncDisposable {
     const npm = spawn("npm", args, { cwd: this.folder, env, stdio: "ignore", detached: true });
     this.#npm = npm;
     const pid = npm.pid as number;
-    const deadline = Date.now() + STOP_MS;
+    const deadline = performance.now() + STOP_MS;
     while (!(await isServing(origin)))
-      if (Date.now() > deadline) throw new Error(`npm ${args.join(" ")} does not serve`);
+      if (performance.now() > deadline) throw new Error(`npm ${args.join(" ")} does not serve`);
     return { npm, all: [pid, ...descendants(pid)] };
   }
 

@@ -10,11 +10,11 @@ async function readiness(origin: string): Promise<{ status: number; body: { stat
 }
 
 async function until<T>(look: () => T | undefined | Promise<T | undefined>, timeoutMs = 15_000): Promise<T> {
-  const deadline = Date.now() + timeoutMs;
+  const deadline = performance.now() + timeoutMs;
   for (;;) {
     const found = await look();
     if (found !== undefined) return found;
-    if (Date.now() > deadline) throw new Error("it never came");
+    if (performance.now() > deadline) throw new Error("it never came");
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }

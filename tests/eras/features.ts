@@ -134,12 +134,12 @@ export const FEATURES: Readonly<Record<string, Feature>> = {
 };
 
 async function retry<T>(attempt: () => Promise<T>): Promise<T> {
-  const deadline = Date.now() + TIMEOUT_MS;
+  const deadline = performance.now() + TIMEOUT_MS;
   for (;;) {
     try {
       return await attempt();
     } catch (error) {
-      if (Date.now() > deadline) throw error;
+      if (performance.now() > deadline) throw error;
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
   }

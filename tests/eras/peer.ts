@@ -69,11 +69,11 @@ export class Ear {
 
   /** Resolves with the first message that fits, heard at or after `from`. */
   async waitFor(method: string, fits: (params: Json) => boolean, from = 0): Promise<Message> {
-    const deadline = Date.now() + TIMEOUT_MS;
+    const deadline = performance.now() + TIMEOUT_MS;
     for (;;) {
       const message = this.heard.slice(from).find((one) => one.method === method && fits(one.params ?? {}));
       if (message) return message;
-      if (Date.now() > deadline) throw new Error(`${method} did not come`);
+      if (performance.now() > deadline) throw new Error(`${method} did not come`);
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
   }

@@ -21,10 +21,10 @@ export async function lastAnswer<T>(
   fits: (value: T) => boolean,
   limitMs = 10_000,
 ): Promise<T> {
-  const deadline = Date.now() + limitMs;
+  const deadline = performance.now() + limitMs;
   for (;;) {
     const value = await ask();
-    if (fits(value) || Date.now() > deadline) return value;
+    if (fits(value) || performance.now() > deadline) return value;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }

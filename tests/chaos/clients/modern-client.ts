@@ -45,7 +45,7 @@ export class ModernClient {
   async call(tool: string, args: object = {}): Promise<Ending> {
     const { tally, kind, name, hasKeys } = this.options;
     const mark = `${name}-${++this.#marks}`;
-    const until = Date.now() + PATIENCE_MS;
+    const until = performance.now() + PATIENCE_MS;
     for (;;) {
       const got = await this.#request(
         "tools/call",
@@ -53,7 +53,7 @@ export class ModernClient {
         { key: hasKeys ? mark : undefined },
       );
       const ending = this.#judge(mark, got);
-      if ((ending === "refused" || (hasKeys === true && ending === "cut")) && Date.now() < until) {
+      if ((ending === "refused" || (hasKeys === true && ending === "cut")) && performance.now() < until) {
         await wait(100);
         continue;
       }
@@ -84,8 +84,8 @@ export class ModernClient {
 
   /** The last status of a task. */
   async follow(taskId: string, mark: string): Promise<string> {
-    const until = Date.now() + PATIENCE_MS;
-    while (Date.now() < until) {
+    const until = performance.now() + PATIENCE_MS;
+    while (performance.now() < until) {
       const got = await this.#request("tasks/get", { taskId }, { hasTasks: true });
       const answer = parse(got.text);
       if (got.status === 200 && answer?.error?.code === -32602) {

@@ -59,7 +59,7 @@ export class SessionClient {
   async open(): Promise<void> {
     const { capabilities = {}, name } = this.options;
     const params = { protocolVersion: VERSION, capabilities, clientInfo: { name, version: "1.0.0" } };
-    const until = Date.now() + PATIENCE_MS;
+    const until = performance.now() + PATIENCE_MS;
     for (;;) {
       const got = await this.#post({ jsonrpc: "2.0", id: ++this.#id, method: "initialize", params });
       const session = got.headers["mcp-session-id"];
@@ -67,7 +67,7 @@ export class SessionClient {
         this.#session = session;
         break;
       }
-      if (Date.now() > until) throw new Error(`${name} could not open a session: ${got.status} ${got.text}`);
+      if (performance.now() > until) throw new Error(`${name} could not open a session: ${got.status} ${got.text}`);
       await wait(100);
     }
     await this.#post({ jsonrpc: "2.0", method: "notifications/initialized" });
@@ -78,21 +78,21 @@ export class SessionClient {
     const { name, kind, tally, hasKeys } = this.options;
     const mark = `${name}-${++this.#marks}`;
     const params = { name: tool, arguments: { mark, ...args } };
-    const until = Date.now() + PATIENCE_MS;
+    const until = performance.now() + PATIENCE_MS;
     for (;;) {
       // A repeat is another request for the same call: its key says so, its id is its own.
       const id = ++this.#id;
       const message = { jsonrpc: "2.0", id, method: "tools/call", params };
       const { ending, said } = this.#judge(mark, id, await this.#exchange(message, hasKeys ? mark : undefined));
       const mayRepeat = ending === "refused" || (hasKeys === true && ending === "cut");
-      if (mayRepeat && Date.now() < until) {
+      if (mayRepeat && performance.now() < until) {
         await wait(100);
         continue;
       }
       if (ending === "answered" && !tool.endsWith("echo")) tally.answered.add(mark);
       if (ending === "refused") tally.refused.add(mark);
       if (hasKeys && said) this.#acknowledged.push({ mark, params, said: JSON.stringify(said) });
-      if (Date.now() > until + 5_000) tally.violate(`${mark} did not end`);
+      if (performance.now() > until + 5_000) tally.violate(`${mark} did not end`);
       tally.count(kind, ending);
       return said === undefined ? { ending } : { ending, said };
     }
@@ -117,8 +117,8 @@ export class SessionClient {
     let last: string | undefined;
     let text = got.text;
     const { attempt } = got;
-    const until = Date.now() + PATIENCE_MS;
-    while (isStream(got) && !isOver(text) && Date.now() < until) {
+    const until = performance.now() + PATIENCE_MS;
+    while (isStream(got) && !isOver(text) && performance.now() < until) {
       last = eventsIn(got.text).findLast(({ id }) => id !== undefined)?.id ?? last;
       if (last === undefined) break;
       await wait(50);

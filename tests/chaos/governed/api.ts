@@ -33,11 +33,11 @@ export class Api {
 
   /** Until a gateway has done it. 404 is an answer, too: what is gone was taken away by the try before. */
   async insist(method: "POST" | "PUT" | "DELETE", path: string, body?: object): Promise<ApiAnswer> {
-    const until = Date.now() + PATIENCE_MS;
+    const until = performance.now() + PATIENCE_MS;
     for (;;) {
       const answer = await this.ask(method, path, body);
       if ((answer.status >= 200 && answer.status < 300) || answer.status === 404) return answer;
-      if (Date.now() > until || (answer.status >= 400 && answer.status < 500)) {
+      if (performance.now() > until || (answer.status >= 400 && answer.status < 500)) {
         throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
       }
       await wait(50);

@@ -34,8 +34,8 @@ export class GatedClient {
   /** One wish, to its end. */
   async wish(tool: string): Promise<void> {
     const mark = `${this.#name}-${++this.#marks}`;
-    const until = Date.now() + PATIENCE_MS;
-    while (Date.now() < until) {
+    const until = performance.now() + PATIENCE_MS;
+    while (performance.now() < until) {
       const { code, text } = await this.#ask(tool, mark);
       const ending = endingOf(code, text);
       if (ending !== undefined) return this.#end(mark, ending, text);
@@ -55,8 +55,8 @@ export class GatedClient {
   /** How a task ended, in the words of a call. */
   async #follow(taskId: string, mark: string): Promise<{ code: string; text: string }> {
     this.#tally.note(KIND, "went on as a task");
-    const until = Date.now() + PATIENCE_MS;
-    while (Date.now() < until) {
+    const until = performance.now() + PATIENCE_MS;
+    while (performance.now() < until) {
       const { status, text } = await this.#calls.task(taskId);
       if (status === 200 && text.includes('"code":-32602')) this.#tally.violate(`the task of ${mark} is lost: ${text}`);
       const code = /"code":"([A-Z_]+)"/.exec(text)?.[1] ?? "ok";

@@ -40,12 +40,12 @@ export class GovernedProber {
 
   /** While everything is well. The outage before may still be felt for a moment. */
   async prepare(): Promise<void> {
-    const until = Date.now() + PREPARING_MS;
+    const until = performance.now() + PREPARING_MS;
     for (;;) {
       try {
         return await this.#prepare();
       } catch (error) {
-        if (Date.now() > until) throw new Error("the probes could not be prepared", { cause: error });
+        if (performance.now() > until) throw new Error("the probes could not be prepared", { cause: error });
         await wait(200);
       }
     }

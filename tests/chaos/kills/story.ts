@@ -38,11 +38,11 @@ export async function open(url: string, tell: (session: Session) => void = () =>
 
 /** As `post`, and again while the gateway says that it cannot answer yet. */
 export async function ask(url: string, message: object, headers: Session): Promise<RpcResponse> {
-  const until = Date.now() + PATIENCE_MS;
+  const until = performance.now() + PATIENCE_MS;
   for (;;) {
     const got = await post(url, message, headers);
     const isLater = got.status === 503 || NOT_NOW.includes(codeOf(got.messages.at(-1)) ?? "");
-    if (!isLater || Date.now() > until) return got;
+    if (!isLater || performance.now() > until) return got;
     await wait(100);
   }
 }
@@ -79,17 +79,17 @@ export function isCut(error: unknown): boolean {
 
 /** Does it again and again, until the process dies. */
 export async function untilDead({ child }: Gateway, step: () => Promise<unknown>): Promise<void> {
-  const end = Date.now() + PATIENCE_MS;
-  while (child.exitCode === null && child.signalCode === null && Date.now() < end) await step();
+  const end = performance.now() + PATIENCE_MS;
+  while (child.exitCode === null && child.signalCode === null && performance.now() < end) await step();
 }
 
 /** Asks until it is so. */
 export async function until<T>(look: () => Promise<T | undefined>): Promise<T> {
-  const end = Date.now() + PATIENCE_MS;
+  const end = performance.now() + PATIENCE_MS;
   for (;;) {
     const found = await look();
     if (found !== undefined) return found;
-    if (Date.now() > end) throw new Error("it did not become so in time");
+    if (performance.now() > end) throw new Error("it did not become so in time");
     await wait(50);
   }
 }

@@ -4,11 +4,11 @@ export async function until<T>(
   what: string,
   timeoutMs = 15_000,
 ): Promise<T> {
-  const deadline = Date.now() + timeoutMs;
+  const deadline = performance.now() + timeoutMs;
   for (;;) {
     const found = await look();
     if (found !== undefined) return found;
-    if (Date.now() > deadline) throw new Error(`it never came: ${what}`);
+    if (performance.now() > deadline) throw new Error(`it never came: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }

@@ -115,11 +115,11 @@ export class Terminal {
   }
 
   async #waitUntil(isThere: (screen: string) => boolean, what: string, timeoutMs: number): Promise<string> {
-    const deadline = Date.now() + timeoutMs;
+    const deadline = performance.now() + timeoutMs;
     for (;;) {
       const screen = this.screen();
       if (isThere(screen)) return screen;
-      if (Date.now() > deadline) throw new Error(`${what} did not come. The terminal shows:\n${screen}`);
+      if (performance.now() > deadline) throw new Error(`${what} did not come. The terminal shows:\n${screen}`);
       await new Promise((resolve) => setTimeout(resolve, POLL_MS));
     }
   }

@@ -109,9 +109,9 @@ esac`,
     await this.#background?.stop();
     const command = this.start(["sh", "-c", text]);
     this.#background = command;
-    const deadline = Date.now() + BLOCK_MS;
+    const deadline = performance.now() + BLOCK_MS;
     while (!fitsShown(shown, command.printed(), "beginning")) {
-      if (Date.now() > deadline) throw mismatch(place, shown, command);
+      if (performance.now() > deadline) throw mismatch(place, shown, command);
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   }

@@ -5,8 +5,8 @@ import { redisRecipe } from "../../kit/servers/redis.ts";
 
 const [, , name = "", port = ""] = process.argv;
 const recipe = name === "redis" ? redisRecipe() : postgresRecipe();
-const until = Date.now() + 20_000;
+const until = performance.now() + 20_000;
 while (!(await recipe.isReady("", Number(port)))) {
-  if (Date.now() > until) throw new Error(`${name} is not ready`);
+  if (performance.now() > until) throw new Error(`${name} is not ready`);
   await wait(20);
 }

@@ -20,8 +20,8 @@ function stillRunning(pids: readonly number[]): number[] {
 
 /** Resolves with those that still run after at most `timeoutMs`. */
 export async function waitForEnd(pids: readonly number[], timeoutMs = 5_000): Promise<number[]> {
-  const deadline = Date.now() + timeoutMs;
-  while (stillRunning(pids).length > 0 && Date.now() < deadline)
+  const deadline = performance.now() + timeoutMs;
+  while (stillRunning(pids).length > 0 && performance.now() < deadline)
     await new Promise((resolve) => setTimeout(resolve, 20));
   return stillRunning(pids);
 }

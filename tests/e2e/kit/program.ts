@@ -67,12 +67,12 @@ export class Program {
 
   /** Resolves with the first match in what the program has written to standard output. */
   async output(pattern: RegExp, timeoutMs = 10_000): Promise<RegExpExecArray> {
-    const deadline = Date.now() + timeoutMs;
+    const deadline = performance.now() + timeoutMs;
     for (;;) {
       const match = pattern.exec(this.stdout);
       if (match) return match;
       const hasEnded = this.child.exitCode !== null || this.child.signalCode !== null;
-      if (hasEnded || Date.now() > deadline)
+      if (hasEnded || performance.now() > deadline)
         throw new Error(`${pattern} did not come.\n${this.stdout}\n${this.stderr}`);
       await new Promise((resolve) => setTimeout(resolve, 10));
     }

@@ -77,15 +77,19 @@ export class EventStream {
   }
 
   async #waitFor<T>(find: () => T | undefined, limitMs: number): Promise<T> {
-    const deadline = Date.now() + limitMs;
+    const deadline = performance.now() + limitMs;
     for (;;) {
       const found = find();
       if (found !== undefined) return found;
-      const seen = this.#rest + JSON.stringify(this.messages.slice(-3)).slice(0, 300);
-      if (this.isEnded || Date.now() > deadline)
-        throw new Error(`HTTP ${this.status}: it did not come; last came ${seen}`);
+      if (this.isEnded || performance.now() > deadline) throw this.#missed(limitMs);
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
+  }
+
+  #missed(limitMs: number): Error {
+    const how = this.isEnded ? "before the stream ended" : `within ${limitMs} ms`;
+    const seen = this.#rest + JSON.stringify(this.events.slice(-3)).slice(0, 300);
+    return new Error(`HTTP ${this.status}: it did not come ${how}; last came ${seen}`);
   }
 
   /** Stops reading: the socket's buffers fill, and then the gateway's own. */

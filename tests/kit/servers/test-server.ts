@@ -99,9 +99,9 @@ export async function startServer(recipe: ServerRecipe): Promise<TestServer> {
 async function launch(recipe: ServerRecipe, folder: string, port: number): Promise<ChildProcess> {
   const [program, ...args] = recipe.command(folder, port);
   // Just after a kill the kernel may still hold what the former process had: it is started until it stays.
-  const until = Date.now() + READY_MS;
+  const until = performance.now() + READY_MS;
   let said = "";
-  while (Date.now() < until) {
+  while (performance.now() < until) {
     said = "";
     const child = spawn(program, args, { cwd: folder, stdio: ["ignore", "pipe", "pipe"] });
     const hear = (chunk: Buffer) => {
@@ -110,7 +110,7 @@ async function launch(recipe: ServerRecipe, folder: string, port: number): Promi
     child.stdout.on("data", hear);
     child.stderr.on("data", hear);
     child.on("error", (error) => hear(Buffer.from(error.message)));
-    while (!isOver(child) && child.pid !== undefined && Date.now() < until) {
+    while (!isOver(child) && child.pid !== undefined && performance.now() < until) {
       if (await recipe.isReady(folder, port).catch(() => false)) return child;
       await wait(10);
     }
