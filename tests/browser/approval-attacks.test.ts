@@ -1,25 +1,12 @@
 /** Pages of others that want a yes to a call: in the browser of an operator, who has the page of the call open, too. */
 import { createHash } from "node:crypto";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { type GateObject, gateOf, ValveRig } from "../e2e/approvals/valve-rig.ts";
-import { TestBrowser, type Visitor } from "./kit/browser.ts";
+import { expect, test } from "vitest";
+import type { GateObject } from "../e2e/approvals/valve-rig.ts";
+import type { Visitor } from "./kit/browser.ts";
 import { Site } from "./kit/site.ts";
+import { ValveInBrowser } from "./kit/valve-in-browser.ts";
 
-const AUTH = '[auth]\ntokens = true\n[access]\ndefaultPolicy = "opt-out"\n';
-const TOKENS = { agent: "--user ada --client agent", operator: "--user bob --role operator" };
-
-let browser: TestBrowser;
-let rig: ValveRig;
-let number = 0;
-
-beforeAll(async () => {
-  browser = await TestBrowser.start();
-  rig = await ValveRig.start({ gate: 'hold = "50ms"\nevidence = "operator"', more: AUTH, tokens: TOKENS });
-});
-afterAll(async () => {
-  await browser[Symbol.asyncDispose]();
-  await rig[Symbol.asyncDispose]();
-});
+const plant = new ValveInBrowser();
 
 type Attacked = AsyncDisposable & {
   readonly visitor: Visitor;
@@ -31,8 +18,8 @@ type Attacked = AsyncDisposable & {
 
 /** An operator's browser in which the page of a call is open. */
 async function attacked(): Promise<Attacked> {
-  const gate = gateOf(await rig.call("plant.open", { number: ++number }, rig.as("agent")));
-  const visitor = await browser.visitor({ headers: rig.as("operator").headers });
+  const { gate } = await plant.ask();
+  const visitor = await plant.browser.visitor({ headers: plant.rig.as("operator").headers });
   const link = String(gate.confirm_url);
   await visitor.open(link);
   const check = await visitor.page.locator('input[name="check"]').first().getAttribute("value");
@@ -47,9 +34,12 @@ function form(link: string, check: string): string {
 }
 
 async function isUndecided({ gate }: Attacked): Promise<void> {
-  const response = await fetch(new URL(`/api/approvals/${gate.confirmation_id}`, rig.url), rig.as("operator"));
+  const response = await fetch(
+    new URL(`/api/approvals/${gate.confirmation_id}`, plant.rig.url),
+    plant.rig.as("operator"),
+  );
   expect(await response.json()).toMatchObject({ state: "waiting" });
-  expect(rig.made()).toEqual([]);
+  expect(plant.rig.made()).toEqual([]);
 }
 
 test.each([
@@ -100,8 +90,8 @@ test.each(["evil.example", "127.0.0.1"])("the page is shown in no frame of %s", 
 
 test("the page runs no script and loads nothing, though the arguments try", async () => {
   const text = '<script>document.title="owned"</script><img src="http://evil.example/x" onerror="document.title=1">';
-  const gate = gateOf(await rig.call("plant.open", { number: ++number, text }, rig.as("agent")));
-  await using visitor = await browser.visitor({ headers: rig.as("operator").headers });
+  const { gate } = await plant.ask({ text });
+  await using visitor = await plant.browser.visitor({ headers: plant.rig.as("operator").headers });
   const asked: string[] = [];
   visitor.page.on("request", (request) => asked.push(request.url()));
   await visitor.open(String(gate.confirm_url));
