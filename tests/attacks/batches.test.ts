@@ -1,15 +1,11 @@
 /** A caller whose batch has answers that are longer together than any text can be, and others who use the same server. */
 import { type ClientRequest, request } from "node:http";
 import { afterEach, expect, test } from "vitest";
-import { ROOT } from "../e2e/kit/program.ts";
 import { post, toolCall } from "../e2e/kit/rpc.ts";
+import { openTo, PEOPLE } from "./kit/config-parts.ts";
 import { describeAttacks } from "./kit/describe-attacks.ts";
 
-const server = JSON.stringify([`${ROOT}/tests/attacks/kit/wordy-server.mjs`]);
-const config = `[auth]\ntokens = true
-[access]\ndefaultPolicy = "opt-out"
-[[servers]]\nid = "wordy"\ncommand = ${JSON.stringify(process.execPath)}\nargs = ${server}\n`;
-const tokens = { ann: ["--user", "ann"], eve: ["--user", "eve"] };
+const config = openTo("wordy", "wordy-server.mjs");
 
 /** Together more than the 512 MiB that a text can have. */
 const CALLS = 255;
@@ -23,7 +19,7 @@ const batch = JSON.stringify(
   ].map((call) => ({ jsonrpc: "2.0", ...call })),
 );
 
-describeAttacks("a batch of very long answers", { config, tokens }, (field) => {
+describeAttacks("a batch of very long answers", { config, tokens: PEOPLE }, (field) => {
   let sent: ClientRequest | undefined;
   afterEach(() => sent?.destroy());
 

@@ -1,9 +1,9 @@
 /** Filling the memory that everybody's calls need. */
 import { generateKeyPairSync } from "node:crypto";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { helloServer } from "../e2e/kit/gateway.ts";
 import { openSession, toolCall } from "../e2e/kit/rpc.ts";
+import { kitServer } from "./kit/config-parts.ts";
 import { type Attacked, describeAttacks } from "./kit/describe-attacks.ts";
 import { SlowServer } from "./kit/slow-server.ts";
 import { type Poured, Pouring } from "./kit/unfinished.ts";
@@ -111,9 +111,7 @@ describeAttacks("a gateway without feeds", { config: `${access}${helloServer()}`
   );
 });
 
-const WORDY = fileURLToPath(new URL("./kit/wordy-server.mjs", import.meta.url));
-const wordy = (id: string) =>
-  `[[servers]]\nid = "${id}"\nera = "2025"\nmaxMessage = "80MiB"\ncommand = ${JSON.stringify(process.execPath)}\nargs = [${JSON.stringify(WORDY)}]\n`;
+const wordy = (id: string) => kitServer(id, "wordy-server.mjs", 'era = "2025"\nmaxMessage = "80MiB"');
 
 describeAttacks(
   "servers whose answers are larger than the memory",

@@ -1,31 +1,13 @@
 /** Having the gateway keep more and more for one caller. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { openSession, post, type RpcResponse, toolCall } from "../e2e/kit/rpc.ts";
+import { openTo, PEOPLE } from "./kit/config-parts.ts";
 import { type Attacked, describeAttacks } from "./kit/describe-attacks.ts";
 import { openTables } from "./kit/kept-trail.ts";
 
-const WORDY = fileURLToPath(new URL("./kit/wordy-server.mjs", import.meta.url));
-const config = `[auth]
-tokens = true
-[access]
-defaultPolicy = "opt-out"
-[[servers]]
-id = "wordy"
-task = "auto"
-command = ${JSON.stringify(process.execPath)}
-args = [${JSON.stringify(WORDY)}]
-`;
-const tokens = {
-  ann: ["--user", "ann"],
-  bob: ["--user", "bob"],
-  cat: ["--user", "cat"],
-  dan: ["--user", "dan"],
-  dans: ["--user", "dan"],
-  gil: ["--user", "gil"],
-};
+const config = openTo("wordy", "wordy-server.mjs", 'task = "auto"');
 /** Of results of one caller, in MiB. */
 const MOST = 64;
 const MIB = 2;
@@ -59,7 +41,7 @@ async function kept(field: Attacked, user: string, ids: readonly string[]): Prom
   return ids.filter((id) => rows.some((row) => row.id === id));
 }
 
-describeAttacks("tasks with long results", { config, tokens }, (field) => {
+describeAttacks("tasks with long results", { config, tokens: PEOPLE }, (field) => {
   test.each([
     ["for ever", null],
     ["for a day", 24 * 60 * 60_000],
@@ -78,7 +60,7 @@ describeAttacks("tasks with long results", { config, tokens }, (field) => {
 const LONG = { mib: 0.95 };
 const KEYED = 70;
 
-describeAttacks("answers that are kept for a repeat", { config, tokens }, (field) => {
+describeAttacks("answers that are kept for a repeat", { config, tokens: PEOPLE }, (field) => {
   const IN_META = "dev.isthmus/idempotencyKey";
   type Ask = (user: string, key: string) => Promise<unknown>;
   const numberIn = ({ messages }: RpcResponse) => JSON.stringify(messages.at(-1)?.result?._meta);

@@ -1,35 +1,18 @@
 /** Having the gateway keep the names of very many resources, by streams on which nobody waits for anything. */
-import { fileURLToPath } from "node:url";
 import { afterEach, expect, test } from "vitest";
 import { toolCall } from "../e2e/kit/rpc.ts";
+import { openTo, PEOPLE } from "./kit/config-parts.ts";
 import { describeAttacks } from "./kit/describe-attacks.ts";
 import { type Listening, listenTo } from "./kit/listening.ts";
 
-const TELLING = fileURLToPath(new URL("./kit/telling-server.mjs", import.meta.url));
-const config = `[auth]
-tokens = true
-[access]
-defaultPolicy = "opt-out"
-[[servers]]
-id = "s"
-command = ${JSON.stringify(process.execPath)}
-args = [${JSON.stringify(TELLING)}]
-`;
-const tokens = {
-  ann: ["--user", "ann"],
-  bob: ["--user", "bob"],
-  cat: ["--user", "cat"],
-  dan: ["--user", "dan"],
-  dans: ["--user", "dan"],
-  eve: ["--user", "eve"],
-};
+const config = openTo("s", "telling-server.mjs");
 /** Little enough that a process would end, had it to keep what is named here. */
 const env = { NODE_OPTIONS: "--max-old-space-size=128" };
 const STREAMS = 200;
 const pad = "a".repeat(3_900);
 const urisOf = (stream: number | string) => Array.from({ length: 100 }, (_, at) => `x://${stream}/${pad}${at}`);
 
-describeAttacks("names of resources to listen to", { config, tokens, env }, (field) => {
+describeAttacks("names of resources to listen to", { config, tokens: PEOPLE, env }, (field) => {
   const open: Listening[] = [];
   afterEach(() => {
     for (const one of open.splice(0)) one.close();

@@ -1,33 +1,16 @@
 /** Having the gateway keep more and more in sessions that nobody uses. */
-import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { openSession, post, toolCall } from "../e2e/kit/rpc.ts";
+import { openTo, PEOPLE } from "./kit/config-parts.ts";
 import { describeAttacks } from "./kit/describe-attacks.ts";
 
-const TELLING = fileURLToPath(new URL("./kit/telling-server.mjs", import.meta.url));
-const config = `[auth]
-tokens = true
-[access]
-defaultPolicy = "opt-out"
-[[servers]]
-id = "s"
-command = ${JSON.stringify(process.execPath)}
-args = [${JSON.stringify(TELLING)}]
-`;
-const tokens = {
-  ann: ["--user", "ann"],
-  bob: ["--user", "bob"],
-  cat: ["--user", "cat"],
-  dan: ["--user", "dan"],
-  dans: ["--user", "dan"],
-  eve: ["--user", "eve"],
-};
+const config = openTo("s", "telling-server.mjs");
 /** Little enough that a process would end, had it to keep what is declared here. */
 const env = { NODE_OPTIONS: "--max-old-space-size=64" };
 const SESSIONS = 1_500;
 const AT_ONCE = 8;
 
-describeAttacks("sessions that declare much", { config, tokens, env }, (field) => {
+describeAttacks("sessions that declare much", { config, tokens: PEOPLE, env }, (field) => {
   const long = (bytes: number, at: number) => `${"x".repeat(bytes)}${at}`;
   const info = { name: "a", version: "1" };
   type Declared = { readonly capabilities: object; readonly clientInfo: object };

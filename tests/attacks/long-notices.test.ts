@@ -1,28 +1,17 @@
 /** A server that says very long things to very many clients, who are away. */
-import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { openSession, post, type RpcResponse, toolCall } from "../e2e/kit/rpc.ts";
+import { openTo, PEOPLE } from "./kit/config-parts.ts";
 import { describeAttacks } from "./kit/describe-attacks.ts";
 
-const TELLING = fileURLToPath(new URL("./kit/telling-server.mjs", import.meta.url));
-const config = `[auth]
-tokens = true
-[access]
-defaultPolicy = "opt-out"
-[[servers]]
-id = "s"
-sessions = "shared"
-command = ${JSON.stringify(process.execPath)}
-args = [${JSON.stringify(TELLING)}]
-`;
-const tokens = { ann: ["--user", "ann"], bob: ["--user", "bob"] };
+const config = openTo("s", "telling-server.mjs", 'sessions = "shared"');
 /** Little enough that a process would end, had it to keep what is said here for each. */
 const env = { NODE_OPTIONS: "--max-old-space-size=96" };
 const CLIENTS = 150;
 const UPDATED = "notifications/resources/updated";
 const BYTES = 500_000;
 
-describeAttacks("long words of a server", { config, tokens, env }, (field) => {
+describeAttacks("long words of a server", { config, tokens: PEOPLE, env }, (field) => {
   async function subscriber(...uris: string[]): Promise<Record<string, string>> {
     const url = `${field.origin(0)}/mcp`;
     const session = { ...(await openSession(url, {}, field.as("ann"))), ...field.as("ann") };

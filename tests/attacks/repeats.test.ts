@@ -1,19 +1,15 @@
 /** A caller that repeats a call with an idempotency key, again and again, while it runs. */
-import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { openSession, toolCall } from "../e2e/kit/rpc.ts";
+import { openTo, PEOPLE } from "./kit/config-parts.ts";
 import { describeAttacks } from "./kit/describe-attacks.ts";
 
-const WORDY = fileURLToPath(new URL("./kit/wordy-server.mjs", import.meta.url));
-const config = `[auth]\ntokens = true
-[access]\ndefaultPolicy = "opt-out"
-[[servers]]\nid = "wordy"\ncommand = ${JSON.stringify(process.execPath)}\nargs = [${JSON.stringify(WORDY)}]\n`;
-const tokens = { eve: ["--user", "eve"], ann: ["--user", "ann"] };
+const config = openTo("wordy", "wordy-server.mjs");
 
 const WAITING = 16;
 const MORE = 30;
 
-describeAttacks("repeats of a call that runs", { config, tokens }, (field) => {
+describeAttacks("repeats of a call that runs", { config, tokens: PEOPLE }, (field) => {
   const wait = (id: number, key?: string) =>
     toolCall(id, "wordy.wait", {}, key === undefined ? undefined : { "dev.isthmus/idempotencyKey": key });
 

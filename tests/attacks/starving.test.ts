@@ -5,6 +5,7 @@ import { afterAll, afterEach, expect, test } from "vitest";
 import { helloServer } from "../e2e/kit/gateway.ts";
 import { openSession, post, toolCall } from "../e2e/kit/rpc.ts";
 import { eventually, lastAnswer } from "../kit/eventually.ts";
+import { kitServer } from "./kit/config-parts.ts";
 import { type Attacked, describeAttacks } from "./kit/describe-attacks.ts";
 import { SlowServer } from "./kit/slow-server.ts";
 
@@ -341,8 +342,7 @@ describeAttacks("a caller that sends bodies in YAML which are wrong all over", {
   });
 });
 
-const WORDY = fileURLToPath(new URL("./kit/wordy-server.mjs", import.meta.url));
-const wordy = `[[servers]]\nid = "wordy"\nera = "2025"\ncommand = ${JSON.stringify(process.execPath)}\nargs = [${JSON.stringify(WORDY)}]\n`;
+const wordy = kitServer("wordy", "wordy-server.mjs", 'era = "2025"');
 
 /** With answers of 15 MiB: more than is kept of what nobody reads, and some of it is in the buffers of the system. */
 const CONNECTIONS = 13;
