@@ -31,6 +31,11 @@ function callAs(field: Attacked, as: string, who: string): Promise<string> {
   return answer.then(({ messages }) => JSON.stringify(messages.at(-1)));
 }
 
+async function namesOf(field: Attacked, as: string): Promise<string> {
+  const { messages } = await field.rpc({ id: 1, method: "tools/list", params: {} }, { as, at: 0 });
+  return JSON.stringify(messages.at(-1));
+}
+
 const begun = (who: string) => slow.begun.filter((one) => one === who).length;
 
 describeAttacks("calls in line", { config, tokens }, (field) => {
@@ -63,11 +68,10 @@ describeAttacks("calls in line", { config, tokens }, (field) => {
     await expect.poll(() => begun(anns)).toBe(1);
     const waiting = [callAs(field, user, theirs), callAs(field, user, theirs)];
     await expect.poll(() => waitingOf(user)).toBe(2);
-    // A new call is refused where the old ones wait: the word has come there.
+    // The word has come there where the old ones wait. Nobody asks by a call: before that it would wait behind them.
     expect((await takeBack()).status).toBeLessThan(300);
-    await expect
-      .poll(() => callAs(field, user, "new"), { timeout: 8_000 })
-      .toMatch(/Unknown tool|NOT_ALLOWED|NO_SUCH_TARGET/);
+    await expect.poll(() => namesOf(field, user), { timeout: 8_000 }).not.toContain("slow.work");
+    expect(await callAs(field, user, "new")).toMatch(/Unknown tool|NOT_ALLOWED|NO_SUCH_TARGET/);
     slow.endAll();
     await running;
     for (const answer of await Promise.all(waiting)) expect(answer).toMatch(/NO_SUCH_TARGET|NOT_ALLOWED|CANCELLED/);

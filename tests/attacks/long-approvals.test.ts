@@ -17,6 +17,8 @@ const tokens = {
   meta: ["--user", "meta"],
 };
 const LONG = 40_000;
+/** As many as may be approved, of which each is long. */
+const ITEMS = 2_000;
 const CALLS = 20;
 /** Of all of them together: less than one has. */
 const LISTED = 200_000;
@@ -57,7 +59,11 @@ describeAttacks("arguments that are very long", { config, tokens }, (field) => {
       "zwsp",
       (at: number) => toolCall(1, "places.touch", { a: "\u200b".repeat(LONG), at }),
     ],
-    ["many numbers", "list", (at: number) => toolCall(1, "places.touch", { a: new Array(LONG).fill(1.5), at })],
+    [
+      "many numbers",
+      "list",
+      (at: number) => toolCall(1, "places.touch", { a: new Array(ITEMS - 1).fill(1.234567890123456e-300), at }),
+    ],
     ["words beside them", "meta", (at: number) => toolCall(1, "places.touch", { at }, { a: "\u202e".repeat(LONG) })],
   ])("as %s are listed by their beginning, and shown whole", { timeout: 60_000 }, async (_how, as, call) => {
     for (let at = 0; at < CALLS; at++) ask(call(at), as);
@@ -72,13 +78,16 @@ describeAttacks("arguments that are very long", { config, tokens }, (field) => {
   });
 
   test.each([
-    ["keys", Object.fromEntries(Array.from({ length: 20_001 }, (_, n) => [`k${n}`, 0]))],
-    ["keys of many objects", { a: Array.from({ length: 20_001 }, () => ({ k: 0 })) }],
-    ["items", { a: Array.from({ length: 50_001 }, () => 0) }],
+    ["keys", Object.fromEntries(Array.from({ length: ITEMS + 1 }, (_, n) => [`k${n}`, 0]))],
+    [
+      "keys of many objects",
+      { a: Array.from({ length: 10 }, () => Object.fromEntries(Array.from({ length: 201 }, (_, n) => [`k${n}`, 0]))) },
+    ],
+    ["items", { a: Array.from({ length: ITEMS + 1 }, () => 0) }],
   ])("as too many %s are refused, with the reason", async (_what, args) => {
     const { messages } = await field.rpc(toolCall(1, "places.touch", args), { as: "ann" });
     expect(JSON.stringify(messages)).toMatch(
-      /A call that must be approved is read: too many (keys|items in lists) at byte/,
+      /A call that must be approved is read, and has at most 2000 keys and 2000 items in lists: too many (keys|items in lists) at byte/,
     );
   });
 
