@@ -13,6 +13,7 @@ afterAll(() => issuer[Symbol.asyncDispose]());
 const config = `
 [auth]
 tokens = true
+samePeople = ["tokens"]
 resource = "https://gateway.example"
 ${issuer.table('[auth.issuers.claims]\ngroups = "groups"')}
 [audit]

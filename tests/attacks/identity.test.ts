@@ -35,7 +35,7 @@ const config = `
 [auth]
 tokens = true
 resource = "${doorway.url}"
-samePeople = ["${first.url}", "${second.url}"]
+samePeople = ["tokens", "${first.url}", "${second.url}"]
 ${first.table()}
 ${second.table()}
 ${byClaim.table('claims = { tenant = "org" }')}
@@ -66,9 +66,9 @@ const ofTwoTenants = first.table() + third.table('tenant = "other"');
 const binding = (type: string) =>
   `[[access.bindings]]\ntarget = { type = "${type}", pattern = "ann" }\nprimitive = "hello.*"`;
 
-/** The same bytes with other unused bits. */
-function withUnusedBits(token: string): string {
-  return token.slice(0, -1) + ALPHABET[ALPHABET.indexOf(token.at(-1) ?? "") + 1];
+/** The same bytes with other unused bits, of which a signature of 64 or 256 bytes has four. */
+function withUnusedBits(token: string, bits = 1): string {
+  return token.slice(0, -1) + ALPHABET[ALPHABET.indexOf(token.at(-1) ?? "") + bits];
 }
 
 function inOtherAlphabet(token: string): string {
@@ -81,6 +81,8 @@ const SPELLINGS: readonly [string, (token: string) => string][] = [
   ["with half of its padding", (token) => `${token}=`],
   ["with padding behind its claims", (token) => token.replace(/\.([^.]*)$/, "=.$1")],
   ["with unused bits", withUnusedBits],
+  ["with unused bits and padding", (token) => `${withUnusedBits(token)}==`],
+  ["with all of its unused bits", (token) => withUnusedBits(token, 15)],
   ["in the other alphabet, padded", (token) => `${inOtherAlphabet(token)}==`],
   ["with a blank behind its scheme", (token) => ` ${token}`],
   ["with the other signature that fits", (token) => twinOf(token, "ES256") ?? token],
@@ -220,6 +222,12 @@ describeAttacks("identity", { config, tokens }, (field) => {
     });
 
     test.each<[string, string]>([
+      ["tokens of the gateway beside an issuer", `samePeople = []\n${first.table()}`],
+      ["tokens of the gateway beside an issuer of a tenant", `samePeople = []\n${first.table('tenant = "a"')}`],
+      [
+        "tokens of the gateway beside issuers that know the same people",
+        `samePeople = ["${first.url}", "${second.url}"]\n${first.table()}${second.table()}`,
+      ],
       ["two issuers of one tenant", first.table() + third.table()],
       ["two issuers of one tenant by name", first.table('tenant = "a"') + third.table('tenant = "a"')],
       [
@@ -235,7 +243,8 @@ describeAttacks("identity", { config, tokens }, (field) => {
         `${ofTwoTenants}\n[[access.rules]]\nmatch = "*"\neffect = "allow"\nwhen = 'principal.user == "ann"'`,
       ],
     ])("is not let in by %s: the gateway does not start", async (_how, tables) => {
-      await using place = new Workspace(`[auth]\ntokens = true\nresource = "${doorway.url}"\n${tables}`);
+      const same = tables.startsWith("samePeople") ? "" : 'samePeople = ["tokens"]\n';
+      await using place = new Workspace(`[auth]\ntokens = true\nresource = "${doorway.url}"\n${same}${tables}`);
       await expect(place.up("127.0.0.1:0")).rejects.toThrow(/the same person|cannot be told from|expected a tenant/);
     });
 

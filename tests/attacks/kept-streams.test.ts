@@ -16,6 +16,7 @@ const server = (id: string) => `[[servers]]\nid = "${id}"\nurl = "${slow.url}"\n
 const config = `
 [auth]
 tokens = true
+samePeople = ["tokens"]
 resource = "https://gateway.example"
 ${issuer.table()}
 [audit]

@@ -17,6 +17,7 @@ const RESOURCE = "https://gateway.example";
 const config = `
 [auth]
 tokens = true
+samePeople = ["tokens"]
 resource = "${RESOURCE}"
 ${issuer.table()}
 [audit]

@@ -20,6 +20,7 @@ const NAMES = Object.keys(RULES);
 const config = `
 [auth]
 tokens = true
+samePeople = ["tokens"]
 resource = "https://gateway.example"
 ${issuer.table()}
 ${rulesFor(RULES)}

@@ -57,6 +57,14 @@ describe("[auth]", () => {
       { issuers: [issuer(A), issuer(B), issuer(`${A}/c`)], samePeople: [A, B] },
     ],
     ["one of two among the same people", { issuers: [issuer(A), issuer(B)], samePeople: [A] }],
+    ["tokens of its own beside an issuer", { issuers: [issuer(A)], tokens: true }],
+    ["tokens of its own beside an issuer of another tenant", { issuers: [issuer(A, { tenant: "x" })], tokens: true }],
+    ["tokens of its own beside one whose claims say the tenant", { issuers: [claimed(A)], tokens: true }],
+    ["tokens of its own beside certificates", { mtls: {}, tokens: true }, mtls.gateway],
+    [
+      "tokens of its own beside issuers that know the same people",
+      { issuers: [issuer(A), issuer(B)], samePeople: [A, B], tokens: true },
+    ],
   ])("takes no %s: one name would be two people", (_what, auth, gateway) => {
     expect(() => load({ resource: "https://gw.example", ...auth }, gateway)).toThrow("would be the same person");
   });
@@ -70,7 +78,14 @@ describe("[auth]", () => {
       { issuers: [issuer(A)], mtls: {}, samePeople: ["mtls", A] },
       mtls.gateway,
     ],
-    ["tokens of its own beside an issuer", { issuers: [issuer(A)], tokens: true, local: true }],
+    [
+      "tokens of its own for the people of an issuer",
+      { issuers: [issuer(A)], samePeople: ["tokens"], tokens: true, local: true },
+    ],
+    [
+      "tokens of its own for the people of each issuer",
+      { issuers: [issuer(A), issuer(B, { tenant: "x" })], samePeople: ["tokens"], tokens: true },
+    ],
   ])("takes %s", (_what, auth, gateway) => {
     expect(() => load({ resource: "https://gw.example", ...auth }, gateway)).not.toThrow("same person");
   });
@@ -82,6 +97,8 @@ describe("[auth]", () => {
 
   test("takes nobody for the same people who is no source", () => {
     expect(() => load({ tokens: true, samePeople: ["https://typo.example"] })).toThrow("expected the url of an issuer");
+    const auth = { issuers: [issuer(A)], resource: "https://gw.example", samePeople: ["tokens"] };
+    expect(() => load(auth)).toThrow("with tokens = true");
   });
 
   test.each([

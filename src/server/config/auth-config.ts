@@ -90,7 +90,7 @@ export const authSchema = z
       .array(z.string())
       .default([])
       .describe(
-        "Issuers (by their `url`), and `mtls`, that know the same people: a user of one is the user of that name of another. Two that name users of one tenant must both stand here.",
+        "Issuers (by their `url`), and `mtls`, that know the same people: a user of one is the user of that name of another. Two that name users of one tenant must both stand here; `tokens` must where tokens of the gateway stand beside any of them.",
       ),
     mtls: mtlsSchema.optional(),
     revocationFeeds: z.array(revocationFeedSchema).default([]),

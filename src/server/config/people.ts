@@ -6,29 +6,40 @@ import { DEFAULT_TENANT } from "../../contract/index.ts";
 import { issuerPlace } from "../../mechanisms/identity/claims.ts";
 import { type Problem, valueAt } from "./problem.ts";
 
-/** How certificates are called among sources; issuers are called by their URLs. */
+/** How certificates and the gateway's own tokens are called among sources; issuers are called by their URLs. */
 const CERTIFICATES = "mtls";
+const TOKENS = "tokens";
 
 /** `tenant` undefined: a claim says it, and it may be any but the platform's own. */
 type Source = { readonly name: string; readonly tenant: string | undefined; readonly path: Problem["path"] };
 
-/** Tokens of the gateway's own are left out: whoever may make them names the people of that tenant by that. */
 export function checkPeople(table: unknown, isIssuerUrl: (text: string) => boolean): Problem[] {
   const sources = sourcesIn(table).filter(({ name }) => name === CERTIFICATES || isIssuerUrl(name));
   const declared = valueAt(table, ["auth", "samePeople"]);
   const same: readonly unknown[] = Array.isArray(declared) ? declared : [];
-  const known = sources.map(({ name }) => name);
+  const hasTokens = valueAt(table, ["auth", "tokens"]) === true;
+  const known = [...sources.map(({ name }) => name), ...(hasTokens ? [TOKENS] : [])];
   const unknown = same.flatMap((name, index) =>
     typeof name === "string" && !known.includes(name)
-      ? [{ path: ["auth", "samePeople", index], text: `expected the url of an issuer here, or "${CERTIFICATES}"` }]
+      ? [{ path: ["auth", "samePeople", index], text: EXPECTED_SOURCE }]
       : [],
   );
+  const beside = hasTokens && !same.includes(TOKENS) ? besideTokens(sources) : [];
   const strangers = sources.flatMap((source, index) => {
     const other = sources.slice(0, index).find((one) => canMeet(one, source) && !areSame(same, one, source));
     return other ? [{ path: source.path, text: explain(source, other) }] : [];
   });
   const areStrangers = sources.some((one) => sources.some((other) => one !== other && !areSame(same, one, other)));
-  return [...unknown, ...strangers, ...alike(sources), ...(areStrangers ? rowsForAnyTenant(table) : [])];
+  return [...unknown, ...beside, ...strangers, ...alike(sources), ...(areStrangers ? rowsForAnyTenant(table) : [])];
+}
+
+const EXPECTED_SOURCE = `expected the url of an issuer here, "${CERTIFICATES}" or, with tokens = true, "${TOKENS}"`;
+
+/** Tokens are made for people of any tenant, so they meet everybody: whoever makes them must mean the people that are known there. */
+function besideTokens([first]: readonly Source[]): Problem[] {
+  if (!first) return [];
+  const text = `it and tokens of the gateway both name users, and the same name would be the same person; add ${JSON.stringify(TOKENS)} to samePeople in [auth] if a token is made for nobody but whom it knows by that name, or leave one of the two out`;
+  return [{ path: first.path, text }];
 }
 
 /** Where several tenants have people of their own, a name alone is of nobody: a row that allows by one says of which tenant. */

@@ -31,6 +31,7 @@ beforeEach(async () => {
   await issuer.listen();
   config = configOf(`[auth]
 tokens = true
+samePeople = ["tokens"]
 resource = "${GATEWAY}"
 
 [[auth.issuers]]

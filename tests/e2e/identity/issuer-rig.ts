@@ -27,7 +27,7 @@ export class IssuerRig implements AsyncDisposable {
       [`${origin}/hello/mcp`]: "tools write",
       [elsewhere]: "tools write",
     });
-    const auth = `[auth]\ntokens = true\nresource = "${origin}/"\nscopes = ["tools"]\n\n[[auth.issuers]]\nurl = "${issuer.issuer}"\n`;
+    const auth = `[auth]\ntokens = true\nsamePeople = ["tokens"]\nresource = "${origin}/"\nscopes = ["tools"]\n\n[[auth.issuers]]\nurl = "${issuer.issuer}"\n`;
     const access =
       '[access]\ndefaultPolicy = "opt-out"\n\n[[access.scopes]]\nmatch = "hello.add"\nscopes = ["write"]\n';
     const place = new Workspace([auth, access, helloServer()].join("\n"));
