@@ -103,3 +103,34 @@ describeAttacks("a server without a prefix", { config, tokens }, (field) => {
     expect(field.log()).toContain("names of a server without a prefix");
   });
 });
+
+const alone = `[auth]
+tokens = true
+[access]
+defaultPolicy = "opt-out"
+${server("bare", ["pay.send", "pay.look", "plain"], 'prefix = ""')}`;
+
+describeAttacks("a server without a prefix that is alone", { config: alone, tokens }, (field) => {
+  const isDone = async (name: string) =>
+    JSON.stringify((await field.rpc(toolCall(1, name, {}), { as: "ann" })).messages).includes("DONE");
+  const deny = (name: string) => {
+    const binding = { target: { type: "user", idOrPattern: "ann" }, primitive: { name }, allowed: false };
+    return field.api("PUT", "/api/policy/orgs/default/bindings", binding, { as: "root" });
+  };
+
+  test.each(["bare.pay.send", "bare.pay.l*", "plain"])("stays closed by %s when another is added", async (pattern) => {
+    const name = { "bare.pay.send": "pay.send", "bare.pay.l*": "pay.look", plain: "plain" }[pattern] ?? "";
+    expect(await isDone(name)).toBe(true);
+    expect((await deny(pattern)).status).toBe(200);
+    await expect.poll(() => isDone(name), { timeout: 8_000 }).toBe(false);
+    const id = `far${name.length}`;
+    expect(
+      (await field.api("PUT", `/api/servers/${id}`, { url: "http://127.0.0.1:9/mcp" }, { as: "root" })).status,
+    ).toBe(200);
+    for (let at = 0; at < field.processes; at++)
+      await expect
+        .poll(async () => (await field.api("GET", "/api/servers", undefined, { as: "root", at })).text)
+        .toContain(id);
+    expect(await isDone(name)).toBe(false);
+  });
+});

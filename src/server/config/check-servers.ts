@@ -44,7 +44,7 @@ function checkStem(servers: readonly RawServer[], bySegment: ReadonlyMap<string,
 
 /** What stands before names in rules: the segments, and beside them the id of the one server that has none. */
 export function stemsOf(segments: ReadonlyMap<string, string>): readonly string[] {
-  const bare = [...segments].filter(([, segment]) => segment === "" && segments.size > 1);
+  const bare = [...segments].filter(([, segment]) => segment === "");
   return [...segments.values(), ...bare.map(([id]) => segmentOf(id))];
 }
 

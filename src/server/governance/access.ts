@@ -194,7 +194,7 @@ export function createAccess(ports: AccessPorts): GovernedAccess {
 
   function targetOf(dotted: string): { readonly server: string; readonly name: string } | undefined {
     const found = serverByStem(config, dotted);
-    if (found) return { server: found.id, name: dotted.slice(stemOf(config, found).length + 1) };
+    if (found) return { server: found.id, name: dotted.slice(stemOf(found).length + 1) };
     const server = config.servers.find(({ segment }) => segment === "");
     return server && { server: server.id, name: dotted };
   }
@@ -306,8 +306,8 @@ function usesInCatalog({ include, exclude, rename, descriptions }: Config["catal
 }
 
 /** Everything of a config that decisions depend on. */
-function digestOf({ access, servers, disabled }: Config): string {
-  const known = servers.map((server) => [server.id, stemOf({ servers, disabled }, server), server.mgp?.trust_level]);
+function digestOf({ access, servers }: Config): string {
+  const known = servers.map((server) => [server.id, stemOf(server), server.mgp?.trust_level]);
   return createHash("sha256")
     .update(JSON.stringify([access, known]))
     .digest("base64url")
