@@ -10,7 +10,7 @@ export const COUNTERS = {
   },
   isthmus_events_late_total: { help: "Events of a server that came after its call had ended.", label: "server" },
   isthmus_notices_dropped_total: {
-    help: "Notifications of servers that reached no client: not to be tied to one, or too large.",
+    help: "Notifications that were not passed on: of servers, not to be tied to a client or too large; of clients, too many.",
     label: "reason",
   },
   isthmus_refused_total: { help: "Messages refused before they became calls.", label: "reason" },

@@ -56,6 +56,7 @@ more has changed
 no checkpoint of the audit trail
 no checkpoint of the audit trail was kept: what was cut off before cannot be told
 not everything is pinned
+notifications of a caller dropped: they are too many
 operation failed
 operator token cannot be used
 page of an approval failed

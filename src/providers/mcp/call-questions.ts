@@ -57,8 +57,9 @@ export class CallQuestions {
     const token = key === undefined ? undefined : this.#open.get(key)?.token;
     if (method === "notifications/progress" && token === undefined) return;
     const params = token === undefined ? body : body.splice(["progressToken"], token);
-    void session.send(
-      notificationText(method, session.context.tasks.towardsServer(params, this.#running.call.principal)),
+    const { principal, session: client } = this.#running.call;
+    session.context.notices.take({ id: client?.id ?? principal.id, principal }, async () =>
+      session.send(notificationText(method, session.context.tasks.towardsServer(params, principal))),
     );
   }
 

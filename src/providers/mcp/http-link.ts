@@ -53,6 +53,8 @@ export function describeHttpFailure(failure: HttpFailure): UpstreamFailure {
     return { kind: "auth", message: "The server must be allowed first.", error: cause };
   }
   if (cause instanceof UpstreamFault) return cause.failure;
+  if (failure.reason === "full")
+    return { kind: "full", message: "Too many calls wait to be sent to the server.", cause };
   if (!failure.sent) {
     const { code } = Object(failure.cause) as { code?: unknown };
     const why = typeof code === "string" ? ` (${code})` : "";

@@ -29,6 +29,7 @@ import {
 import { notificationText } from "../../wire/jsonrpc/index.ts";
 import { revision20260728 } from "../../wire/mcp/2026-07-28/index.ts";
 import { ROOTS_CHANGED } from "../../wire/mcp/index.ts";
+import { ClientNotices } from "./client-notices.ts";
 import { ClientSlots, type OfClient } from "./client-slots.ts";
 import { isConsentRequired } from "./consent-question.ts";
 import { createTransports, type Transports } from "./create-transports.ts";
@@ -40,7 +41,6 @@ import { ListMemory } from "./list-memory.ts";
 import type { McpConfig } from "./mcp-config.ts";
 import { checkEra } from "./modern/era-check.ts";
 import { Eras } from "./modern/eras.ts";
-import type { ModernSide } from "./modern/modern-side.ts";
 import { OwnLists } from "./own-lists.ts";
 import { RepeatedWarning } from "./repeated-warning.ts";
 import { RunningCall, type RunningCallEvents } from "./running-call.ts";
@@ -95,10 +95,11 @@ export function hasOwnChild(config: McpConfig, session: SessionRef | undefined):
 }
 
 /** A client's words outside any call. A server that hears of other roots asks for them. */
-function tell(slot: SessionSlot, { principal }: SessionRef, method: string, input: Payload): void {
-  const say = () => void slot.ready?.send(notificationText(method, slot.tasks.towardsServer(input, principal)));
-  if (method === ROOTS_CHANGED) slot.rootsPace.take(say);
-  else say();
+function tell(slot: SessionSlot, session: SessionRef, method: string, input: Payload): void {
+  const say = async () =>
+    slot.ready?.send(notificationText(method, slot.tasks.towardsServer(input, session.principal)));
+  if (method === ROOTS_CHANGED) slot.rootsPace.take(() => void say());
+  else slot.notices.take(session, say);
 }
 
 export function mcpProvider(config: McpConfig, deps: McpDeps): Provider {
@@ -113,6 +114,7 @@ class McpProvider implements Provider {
   readonly #transports: Transports;
   readonly #eras: Eras;
   readonly #declarations: Declarations;
+  readonly #notices: ClientNotices;
   readonly #running = new FlightTable<RunningCall>();
   /** Which slot runs which task, by the gateway's id. */
   readonly #taskSlots = new Map<string, SessionSlot>();
@@ -131,6 +133,7 @@ class McpProvider implements Provider {
     this.#config = config;
     this.#deps = deps;
     this.#log = deps.log.child({ provider: config.id });
+    this.#notices = new ClientNotices({ ...deps, log: this.#log });
     this.#transports = createTransports(config, { ...deps, log: this.#log });
     this.#eras = new Eras(config.era ?? "auto", deps.clock);
     this.#declarations = new Declarations(
@@ -196,6 +199,7 @@ class McpProvider implements Provider {
       eras: this.#eras,
       declarations: this.#declarations,
       leases: this.#leases,
+      notices: this.#notices,
       log: this.#log,
       makesTasks: this.#config.task === "auto",
       isKept: client === undefined && this.#config.restart === "on-failure",
@@ -313,13 +317,13 @@ class McpProvider implements Provider {
   notify(session: SessionRef, method: string, input: Payload): void {
     const own = this.#clients.get(session.id);
     if (method === "logging/setLevel") this.#setLevel(session, input);
-    else if (own?.ready?.modern) this.#notifyModern(own.ready.modern, method, input);
+    else if (own?.ready?.modern) this.#notifyModern(own, session, method, input);
     else if (own) for (const slot of [own, ...own.spares]) tell(slot, session, method, input);
   }
 
   /** Servers of 2026-07-28 ask for roots when they want them: that those have changed means nothing to them. */
-  #notifyModern(modern: ModernSide, method: string, input: Payload): void {
-    if (method !== ROOTS_CHANGED) void modern.notify(method, input);
+  #notifyModern(own: SessionSlot, session: SessionRef, method: string, input: Payload): void {
+    if (method !== ROOTS_CHANGED) own.notices.take(session, async () => own.ready?.modern?.notify(method, input));
   }
 
   #setLevel(session: SessionRef, input: Payload): void {

@@ -16,6 +16,7 @@ import {
   type Timers,
 } from "../../contract/index.ts";
 import type { Authorization } from "./authorized-client.ts";
+import type { ClientNotices } from "./client-notices.ts";
 import type { ConsentSurroundings } from "./consent-question.ts";
 import type { Declarations } from "./declarations.ts";
 import type { FormerSession } from "./former-session.ts";
@@ -55,6 +56,7 @@ export type SlotOptions = {
   readonly eras: Eras;
   readonly declarations: Declarations;
   readonly leases: Leases;
+  readonly notices: ClientNotices;
   /** Calls that take long may become tasks of the gateway. */
   readonly makesTasks: boolean;
   /** Opened again by itself after it was lost. */
@@ -103,6 +105,7 @@ export class SessionSlot implements SessionContext {
   readonly eras: Eras;
   readonly declarations: Declarations;
   readonly leases: Leases;
+  readonly notices: ClientNotices;
   readonly consent: ConsentSurroundings | undefined;
   /** Nobody has allowed us to use the server: all it has to offer is a way to do so. */
   wantsConsent = false;
@@ -152,6 +155,7 @@ export class SessionSlot implements SessionContext {
     this.eras = options.eras;
     this.declarations = options.declarations;
     this.leases = options.leases;
+    this.notices = options.notices;
     this.consent = options.authorization && { ...options.authorization, timers: options.timers, clock: options.clock };
     this.levels = new LogLevels(new Pace(options), options.spareOf?.levels);
     this.rootsPace = new Pace(options);

@@ -17,6 +17,7 @@ import {
   type Timers,
 } from "../../contract/index.ts";
 import { errorText, type Message, MessageFault, requestText } from "../../wire/jsonrpc/index.ts";
+import type { ClientNotices } from "./client-notices.ts";
 import type { ConsentSurroundings } from "./consent-question.ts";
 import type { Declarations } from "./declarations.ts";
 import type { FormerSession } from "./former-session.ts";
@@ -69,6 +70,8 @@ export interface SessionContext {
   readonly eras: Eras;
   readonly declarations: Declarations;
   readonly leases: Leases;
+  /** What clients say outside requests goes by here. */
+  readonly notices: ClientNotices;
   /** Whom to ask where credentials are missing; undefined where the config has them all. */
   readonly consent: ConsentSurroundings | undefined;
   /** Calls that wait for input and will be sent again. */

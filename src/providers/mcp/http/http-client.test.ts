@@ -101,7 +101,7 @@ describe("createHttpClient", () => {
     const server = await peer(() => {});
     const client = clientOf(server.url, { maxSockets: 1 });
     for (let count = 0; count < 1025; count++) void send(client);
-    expect((await send(client)).failure).toMatchObject({ reason: "connect", sent: false });
+    expect((await send(client)).failure).toMatchObject({ reason: "full", sent: false });
     expect(client.stats.queued).toBe(1024);
   });
 

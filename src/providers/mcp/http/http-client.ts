@@ -106,7 +106,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   }
 
   /** Later, because the caller has no exchange in hand yet. */
-  function refuse(exchange: Exchange, reason: "connect" | "aborted", why: string): void {
+  function refuse(exchange: Exchange, reason: "full" | "aborted", why: string): void {
     queueMicrotask(() => exchange.fail({ reason, sent: false, stale: false, cause: new Error(why) }));
   }
 
@@ -118,7 +118,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
       else if (connection !== undefined) connection.carry(exchange);
       else if (open.size < maxSockets) openFor(exchange);
       else if (queue.length < MAX_QUEUED) queue.push(exchange);
-      else refuse(exchange, "connect", `${maxSockets} sockets are busy and ${MAX_QUEUED} requests wait for one`);
+      else refuse(exchange, "full", `${maxSockets} sockets are busy and ${MAX_QUEUED} requests wait for one`);
       return exchange;
     },
 

@@ -20,7 +20,8 @@ export interface HttpHandler {
 }
 
 export type HttpFailure = {
-  reason: "connect" | "reset" | "malformed" | "head-too-large" | "aborted" | "timeout";
+  /** full: all sockets are busy and too many wait for one; that says nothing about the server. */
+  reason: "connect" | "full" | "reset" | "malformed" | "head-too-large" | "aborted" | "timeout";
   /** Bytes of this request were written to a socket: the server may have acted on it. */
   sent: boolean;
   /** A reused socket died before any byte of the response: most likely the server had closed it while it was idle. */
