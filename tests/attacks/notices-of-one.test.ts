@@ -85,7 +85,7 @@ describeAttacks("notifications without end", { config, tokens }, (field) => {
         const message = toolCall(1, "patient.ask", {});
         const stream = await EventStream.open(url, { method: "POST", headers: session, message });
         const question = await stream.message(({ method }) => method === "elicitation/create");
-        const progressToken = (question.params?._meta as { progressToken: unknown }).progressToken;
+        const { progressToken } = (question.params?._meta ?? {}) as { progressToken?: unknown };
         const progress = { ...NOTICE, method: "notifications/progress", params: { progressToken, progress: 1 } };
         const stop = flood(session, JSON.stringify(progress));
         return async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { call, endWith, mcpRig, until } from "../../../../tests/kit/mcp-rig.ts";
+import type { Slices, Steps } from "../../../contract/index.ts";
 
 const ids = Array.from({ length: 4 }, (_none, at) => at + 1);
 const body = `[${ids.map((id) => call(id)).join()}]`;
@@ -56,5 +57,32 @@ describe("the answers of a batch", () => {
     for (const run of rig.runs.started.slice(0, 2)) run.write(endWith({ text: HALF }));
     (await opening).close();
     await until(() => !rig.runs.last.isRead);
+  });
+
+  test("are made in slices: others are served between the messages, which keep their order", async () => {
+    const sliced: (() => void)[] = [];
+    const slices: Slices = {
+      run<Result>(steps: Steps<Result>) {
+        return new Promise<Result>((resolve) => {
+          const turn = () => {
+            const { done, value } = steps.next();
+            if (done) resolve(value);
+            else sliced.push(turn);
+          };
+          sliced.push(turn);
+        });
+      },
+    };
+    await using rig = await mcpRig({ slices });
+    const session = await rig.initialize("2025-03-26");
+    rig.runs.onStart = (run) => run.write(endWith({ text: "x" }));
+    const answer = rig.send({ body, headers: { ...session, ...JSON_ONLY } });
+    await until(() => sliced.length === 1);
+    for (const [at] of ids.entries()) {
+      expect(rig.runs.started).toHaveLength(at);
+      sliced.shift()?.();
+    }
+    sliced.shift()?.();
+    expect((await answer).json<Answers>().map(({ id }) => id)).toEqual(ids);
   });
 });

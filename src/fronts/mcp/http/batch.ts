@@ -1,8 +1,9 @@
 /**
  * A batch of 2025-03-26: answered as one array, or as one stream as soon as anything must go out before the answers. Long
- * answers go out as they come, in either form: a client that does not read them is cut off like any other.
+ * answers go out as they come, in either form: a client that does not read them is cut off like any other. Its messages are taken
+ * in slices, between which others are served: each of them may ask for all that there is to list.
  */
-import type { HeldMessage, HttpResponse, Principal } from "../../../contract/index.ts";
+import type { HeldMessage, HttpResponse, Principal, Steps } from "../../../contract/index.ts";
 import type { Session } from "../../../mechanisms/sessions/index.ts";
 import { errorText, type Message, MessageFault, skimBatch, skimMessage } from "../../../wire/jsonrpc/index.ts";
 import { takeAnswer, takeNotification } from "../notifications.ts";
@@ -28,22 +29,44 @@ type BatchInput = {
 
 /** Throws MessageFault when the batch as a whole cannot be taken; a bad message in it is answered in its place. */
 export function handleBatch(http: HttpContext, input: BatchInput): void {
-  const { session, principal, response, accepts, text, address, held } = input;
+  const { response, accepts, text } = input;
   const messages = skimBatch(text).map(skimOrFault);
   if (messages.some((message) => !(message instanceof MessageFault) && message.method === "initialize")) {
     throw new MessageFault(-32600, "initialize must not be part of a batch");
   }
   const answers = messages.filter((message) => message instanceof MessageFault || message.kind === "request").length;
   const batch = new BatchResponse(http, response, accepts, answers);
+  void http.front.slices.run(takeEach(http, input, messages, batch));
+}
+
+function* takeEach(
+  http: HttpContext,
+  { session, principal, address, held }: BatchInput,
+  messages: readonly (Message | MessageFault)[],
+  batch: BatchResponse,
+): Steps<void> {
   for (const message of messages) {
-    if (message instanceof MessageFault)
-      batch.answer(errorText(message.id, { code: message.code, message: message.message }));
-    else if (message.kind === "request")
-      handleRequest(http.front, { session, principal, message, outlet: new BatchOutlet(batch), address, held });
-    else if (message.kind === "response") takeAnswer(http.front, { session, principal, message });
-    else takeNotification(http.front, { session, principal, message, address });
+    const outlet = new BatchOutlet(batch);
+    try {
+      if (message instanceof MessageFault) outlet.answer(faultText(message));
+      else if (message.kind === "request")
+        handleRequest(http.front, { session, principal, message, outlet, address, held });
+      else if (message.kind === "response") takeAnswer(http.front, { session, principal, message });
+      else takeNotification(http.front, { session, principal, message, address });
+    } catch (error) {
+      // The others of the batch are served all the same.
+      if (!(error instanceof MessageFault)) http.front.log.error("call failed inside the gateway", { cause: error });
+      if (message instanceof MessageFault || message.kind !== "request") continue;
+      const fault = error instanceof MessageFault ? error : { code: -32603, message: "The gateway failed." };
+      outlet.answer(errorText(message.id, { code: fault.code, message: fault.message }));
+    }
+    yield;
   }
-  if (answers === 0) batch.accept();
+  if (batch.isEmpty) batch.accept();
+}
+
+function faultText({ id, code, message }: MessageFault): string {
+  return errorText(id, { code, message });
 }
 
 function skimOrFault(text: string): Message | MessageFault {
@@ -62,6 +85,7 @@ class BatchResponse {
   readonly owners: OutletOwner[] = [];
   readonly #answers: string[] = [];
   #kept = 0;
+  readonly #asked: number;
   #left: number;
   #stream: SseStream | undefined;
   /** The array has begun: its answers go out as they come. */
@@ -71,11 +95,22 @@ class BatchResponse {
     this.#http = http;
     this.#response = response;
     this.accepts = accepts;
+    this.#asked = answers;
     this.#left = answers;
   }
 
   get isStream(): boolean {
     return this.#stream !== undefined;
+  }
+
+  /** There is nothing in it that is answered. */
+  get isEmpty(): boolean {
+    return this.#asked === 0;
+  }
+
+  /** The client is gone, or was cut off: nothing of an answer reaches anybody. */
+  get isOver(): boolean {
+    return this.#response.isOver;
   }
 
   send(text: string, id: string | undefined): boolean {
@@ -180,7 +215,7 @@ class BatchOutlet implements Outlet {
   }
 
   answerParts(head: string, body: Buffer, tail: string): void {
-    this.answer(head + body.toString("latin1") + tail);
+    this.answer(this.#batch.isOver ? "" : head + body.toString("latin1") + tail);
   }
 
   release(): boolean {
