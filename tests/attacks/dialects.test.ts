@@ -35,6 +35,10 @@ const DECLARED: readonly [how: string, members: string][] = [
     "where only readers that do not mind case look",
     `"Experimental":{"mgp":${MGP}},"EXTENSIONS":{"dev.cloto/mgp":${MGP}}`,
   ],
+  [
+    "for readers that trim or cut",
+    `"Mgp ":${MGP},"mgp/access":{},"extensions":{"dev.cloto/mgp/access":{},"io.mcpax/x":{}}`,
+  ],
 ];
 /** What escapes in a method become when they are written as JSON. */
 const written = (body: string) => body.replaceAll("\\\\u", "\\u");

@@ -94,18 +94,25 @@ describeAttacks("a client that speaks a dialect", { config: open.table }, (field
     expect(open.seen).not.toMatch(/mgp|mcpax/i);
   });
 
-  test.each(["mgp/tools/discover", "MGP/access/grant", "mgp/access/grant", "mcpax/register", "mcpax/confirmX", "mgp"])(
-    "has no server answer %s",
-    async (method) => {
-      const url = `${field.origin()}/mcp`;
-      const session = await openSession(url);
-      const { messages } = await post(url, { id: 1, method, params: {} }, session);
-      expect(messages.at(-1)?.error).toMatchObject({ code: -32601 });
-      await post(url, { method: `notifications/${method.replace("/", ".")}`, params: {} }, session);
-      await post(url, { method, params: {} }, session);
-      const { messages: known } = await post(url, { id: 2, method: "x/own", params: {} }, session);
-      expect(known.at(-1)?.result).toEqual({ reached: "x/own" });
-      expect(open.seen).not.toMatch(/mgp|mcpax/i);
-    },
-  );
+  test.each([
+    "mgp/tools/discover",
+    "MGP/access/grant",
+    "mgp/access/grant",
+    "mcpax/register",
+    "mcpax/confirmX",
+    "mgp",
+    " mgp/access/grant",
+    "mgp\0/access/grant",
+    "notifications /mgp",
+  ])("has no server answer %s", async (method) => {
+    const url = `${field.origin()}/mcp`;
+    const session = await openSession(url);
+    const { messages } = await post(url, { id: 1, method, params: {} }, session);
+    expect(messages.at(-1)?.error).toMatchObject({ code: -32601 });
+    await post(url, { method: `notifications/${method.replace("/", ".")}`, params: {} }, session);
+    await post(url, { method, params: {} }, session);
+    const { messages: known } = await post(url, { id: 2, method: "x/own", params: {} }, session);
+    expect(known.at(-1)?.result).toEqual({ reached: "x/own" });
+    expect(open.seen).not.toMatch(/mgp|mcpax/i);
+  });
 });

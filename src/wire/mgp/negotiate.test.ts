@@ -84,7 +84,14 @@ test("withoutDialects leaves out what a peer declares of them, and what that wou
   });
   expect(
     withoutDialects(
-      json({ MGP: 1, mcpax: 1, experimental: { mcpax: {} }, extensions: { "org.example/mgp": 1 } }),
+      json({
+        MGP: 1,
+        mcpax: 1,
+        "Mgp ": 1,
+        "mgp/permissions": 1,
+        experimental: { mcpax: {} },
+        extensions: { "org.example/mgp": 1, "io.mcpax/x": 1 },
+      }),
     ).value(),
   ).toEqual({});
   const otherCases = { Experimental: { mgp }, EXTENSIONS: { "dev.cloto/mgp": mgp, other: 1 } };
@@ -95,7 +102,19 @@ test("withoutDialects leaves out what a peer declares of them, and what that wou
 });
 
 test("words of the dialects are known by how they begin, however they are written", () => {
-  for (const word of ["mgp/access/grant", "MGP/tools", "mcpax/register", "mgp", "notifications/mgp.audit", "mcpax.x"])
+  for (const word of [
+    "mgp/access/grant",
+    "MGP/tools",
+    "mcpax/register",
+    "mgp",
+    "notifications/mgp.audit",
+    "mcpax.x",
+    " mgp/access/grant",
+    "mgp\0/x",
+    "/mgp/x",
+    "mgp /x",
+    "notifications/ mgp.audit",
+  ])
     expect(isDialectWord(word), word).toBe(true);
   for (const word of ["tools/call", "notifications/message", "mgpx/y", "x/mgp/y", "notifications/progress"])
     expect(isDialectWord(word), word).toBe(false);

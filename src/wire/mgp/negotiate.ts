@@ -52,8 +52,9 @@ export function withoutDialects(capabilities: Payload): Payload {
 }
 
 /** Keys may be written with escapes. */
-const MENTIONED = /(mgp|mcpax)"|\\/i;
-const DIALECT = /^(.*[/.])?(mgp|mcpax)$/i;
+const MENTIONED = /mgp|mcpax|\\/i;
+/** As a word of its own, wherever it stands: some readers trim names, or cut them at a sign. */
+const DIALECT = /(^|[^a-z0-9_-])(mgp|mcpax)([^a-z0-9_-]|$)/i;
 /** Some servers do not mind the case of a key. */
 const PARENT = /^(experimental|extensions)$/i;
 
@@ -72,7 +73,8 @@ export function isDialectWord(method: string): boolean {
   return DIALECT_WORD.test(method);
 }
 
-const DIALECT_WORD = /^(notifications\/)?(mgp|mcpax)([/.]|$)/i;
+/** Signs before and behind it are none that a name has: some readers trim them. */
+const DIALECT_WORD = /^[^a-z0-9]*(notifications[^a-z0-9]+)?(mgp|mcpax)([^a-z0-9_-]|$)/i;
 
 function declarationOf(capabilities: Payload): Declaration | undefined {
   const known = DECLARED.get(capabilities);
