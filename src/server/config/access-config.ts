@@ -35,6 +35,9 @@ const grantSchema = z.lazy(() =>
       agent: id("Who"),
       server: id("The server"),
       tool: name
+        .regex(/^[^*]*$/, {
+          error: 'expected the name of one tool, which takes no "*": for all of the server leave tool out',
+        })
         .optional()
         .describe("One tool of the server, by the server's own name for it. Unset: all of the server."),
       permission: z.enum(["allow", "deny"]).default("allow").describe("Whether they may."),

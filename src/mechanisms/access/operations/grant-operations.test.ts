@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { ACME, PolicyRig, who } from "../../../../tests/kit/policy-rig.ts";
+import { MemoryPolicy } from "../memory-policy.ts";
+import { keyOf } from "./parts.ts";
 
 const GRANT = { entry_type: "server_grant", agent_id: "ann", server_id: "files" };
 
@@ -138,12 +140,34 @@ describe("grants", () => {
       return ((await rig.do("access.grant", { body }, by)).body as { isOffered?: boolean }).isOffered;
     };
     expect([await about("files", "read"), await about("files", "raed")]).toEqual([true, false]);
-    expect([await about("away", "read"), await about("files", "re*"), await about("files", "file:///a")]).toEqual([
-      undefined,
-      undefined,
-      undefined,
-    ]);
+    expect([await about("away", "read"), await about("files", "file:///a")]).toEqual([undefined, undefined]);
     expect(await about("files", "raed", ACME)).toBeUndefined();
+  });
+
+  test.each([
+    ["*", "allow"],
+    ["*", "deny"],
+    ["re*", "deny"],
+  ])("are not made about %j as a tool's name, which would be about nothing: %s", async (tool_name, permission) => {
+    const rig = new PolicyRig();
+    const place = { ...GRANT, entry_type: "tool_grant", tool_name };
+    const why = /expected the name of one tool/;
+    await expect(rig.do("access.grant", { body: { ...place, permission } })).rejects.toThrow(why);
+    await expect(rig.do("access.revoke", { body: place })).rejects.toMatchObject({ code: "BAD_CALL" });
+    expect(rig.policy.version).toBe(0);
+  });
+
+  test("that an older version made about a pattern can be taken back", async () => {
+    const memory = new MemoryPolicy();
+    const place = { ...GRANT, entry_type: "tool_grant", tool_name: "re*" };
+    const key = keyOf(["tool_grant", "ann", "files", "re*"]);
+    const value = { type: "tool_grant", agent: "ann", server: "files", tool: "re*", permission: "deny" };
+    const entry = { tenant: "default", kind: "grant", key, updatedAt: 0, updatedBy: "ops" } as const;
+    await memory.write([
+      { table: "policy", type: "put", entry: { ...entry, value: JSON.stringify({ ...value, justification: "" }) } },
+    ]);
+    const rig = new PolicyRig(memory);
+    expect((await rig.do("access.revoke", { body: place })).body).toEqual({ revoked: true, removed: 1 });
   });
 
   test("of one tenant say nothing about another's agents", async () => {

@@ -27,20 +27,25 @@ import {
 import { isKnown, isOffered } from "./seen-by.ts";
 
 const id = name.regex(/^(\*|[^*]+|[^*]+\.\*)$/, { error: 'expected an id, "*", or the beginning of ids and ".*"' });
+const ONE_TOOL = 'expected the name of one tool, which takes no "*": a server_grant is about all tools of a server';
 const entryType = z.enum(["tool_grant", "server_grant"]);
+const toolName = (one: z.ZodString) => one.nullable().default(null).describe("null for a server_grant.");
 const place = {
   entry_type: entryType,
   agent_id: id,
   server_id: id,
-  tool_name: name.nullable().default(null).describe("null for a server_grant."),
+  tool_name: toolName(name),
 };
 const hasTool = ({ entry_type, tool_name }: { entry_type: string; tool_name: string | null }) =>
   (entry_type === "tool_grant") === (tool_name !== null);
 const toolFault = { error: "expected a name for a tool_grant, and null for a server_grant", path: ["tool_name"] };
+const isPattern = (tool: string | null) => tool?.includes("*") ?? false;
 const revocation = z.strictObject(place).refine(hasTool, toolFault);
 const granting = z
   .strictObject({
     ...place,
+    // Grants compare whole names: one that looks like a pattern would be confirmed, and be about nothing.
+    tool_name: toolName(name.regex(/^[^*]*$/, { error: ONE_TOOL })),
     permission: z.enum(["allow", "deny"]).default("allow"),
     granted_by: z.string().max(256).optional().describe("Who is named is kept in the record; who grants is who calls."),
     justification: z.string().max(1000).default(""),
@@ -124,8 +129,11 @@ export function grantOperations(parts: AccessOperationParts): readonly Operation
       run: async ({ body }, context) => {
         const { tenant } = identityOf(context.principal);
         const key = grantKey(body);
-        if (!(await isThere(parts, { tenant, kind: "grant", key })))
+        if (!(await isThere(parts, { tenant, kind: "grant", key }))) {
+          // Rows of older versions have such names, and can still be taken back.
+          if (isPattern(body.tool_name)) throw new GatewayError("BAD_CALL", { message: `tool_name: ${ONE_TOOL}` });
           return { body: { revoked: false, removed: 0 }, etag: etag() };
+        }
         const target = { server: body.server_id, name: body.tool_name ?? "" };
         const details = { entry_type: body.entry_type, agent_id: body.agent_id };
         const change = {
