@@ -8,6 +8,7 @@ import { type ConnectFlags, configuredUrl } from "../client/gateway-url.ts";
 import { isGateway, type OperationOrder, operate } from "../client/operate.ts";
 import { Ending } from "../ending.ts";
 import { type JsonObject, objectOf, objectsIn, textOf } from "../json.ts";
+import { readTokenName } from "../operator/token-name.ts";
 import { print, printJson, say, sayText, tableWidth } from "../output/console.ts";
 import { plainLine } from "../output/plain.ts";
 import { tableLines } from "../output/table.ts";
@@ -47,10 +48,10 @@ export async function explain(principal: string, tool: string, options: ExplainO
 
 type Caller = { readonly user: string; readonly tenant: string };
 
-/** By the name in grants, or as `status`, the log and the trail name who has a token: `token:default/ada/1d2f`. */
+/** By the name in grants, or as `status`, the log and the trail name who has a token. */
 function callerOf(principal: string, { tenant }: ExplainOptions): Caller {
-  const [, own, user] = /^token:([^/]+)\/(.+)\/\w+$/.exec(principal) ?? [];
-  return { user: user ?? principal, tenant: tenant ?? own ?? DEFAULT_TENANT };
+  const named = readTokenName(principal);
+  return { user: named?.user ?? principal, tenant: tenant ?? named?.tenant ?? DEFAULT_TENANT };
 }
 
 function remarksOn({ isOffered, knowsCallers, primitive }: JsonObject, user: string): string[] {

@@ -1,6 +1,6 @@
 /** `grant` and `revoke`: who may use what, in one line each. Kept in the database, beside what the config says. */
 
-import { parseDurationMs } from "../../contract/index.ts";
+import { DEFAULT_TENANT, parseDurationMs } from "../../contract/index.ts";
 import type { GatewayPlace } from "../../server/config/index.ts";
 import { nearest } from "../../server/config/nearest.ts";
 import type { ConnectFlags } from "../client/gateway-url.ts";
@@ -8,6 +8,7 @@ import { serverOf } from "../client/offers.ts";
 import { operate } from "../client/operate.ts";
 import { Ending } from "../ending.ts";
 import { objectOf } from "../json.ts";
+import { readTokenName } from "../operator/token-name.ts";
 import { print, printJson, say } from "../output/console.ts";
 import { readGatewayPlace } from "../own-config.ts";
 import { PROGRAM } from "../program-name.ts";
@@ -28,8 +29,9 @@ type Place = {
 };
 
 /** Lets somebody use a tool, or all of a server; with --deny forbids it. */
-export async function grant(user: string, what: string, options: GrantOptions): Promise<void> {
-  const place = placeOf(user, what, options);
+export async function grant(name: string, what: string, options: GrantOptions): Promise<void> {
+  const user = userOf(name);
+  const place = placeOf("grant", user, what, options);
   const body = {
     ...place,
     permission: options.deny ? "deny" : "allow",
@@ -55,8 +57,9 @@ function aboutNothing({ server_id, tool_name }: Place, { deny }: GrantOptions): 
 }
 
 /** Takes a grant back; what the config says stays. */
-export async function revoke(user: string, what: string, options: GrantOptions): Promise<void> {
-  const place = placeOf(user, what, options);
+export async function revoke(name: string, what: string, options: GrantOptions): Promise<void> {
+  const user = userOf(name);
+  const place = placeOf("revoke", user, what, options);
   const order = { id: "access.revoke", method: "POST", path: "/api/access/revoke", input: { body: place } };
   const answer = objectOf(await operate({ ...order, countsAtOnce: true }, options));
   if (options.json) return printJson(answer);
@@ -72,8 +75,28 @@ function described({ server_id, tool_name }: Place): string {
   return tool_name === null ? `all of ${server_id}` : `${tool_name} of ${server_id}`;
 }
 
+/** Nobody has the name of a token for a user's: a grant of it would say yes and do nothing. */
+function userOf(name: string): string {
+  const token = readTokenName(name);
+  if (!token) return name;
+  const { tenant, user } = token;
+  if (tenant !== DEFAULT_TENANT) {
+    const who = `${name} is a token of ${user} of ${tenant}`;
+    throw new Ending("usage", [`${who}: an admin of ${tenant} grants it, to the user (${user})`]);
+  }
+  say(`${name} is a token of ${user}; grants are for users, so this is about ${user}, whatever token they show`);
+  return user;
+}
+
 /** `what`: a server, or a tool as `list` shows it; with --server the tool's own name. */
-function placeOf(user: string, what: string, { server, url, config: file }: GrantOptions): Place {
+function placeOf(verb: "grant" | "revoke", user: string, what: string, options: GrantOptions): Place {
+  const place = namedPlace(user, what, options);
+  if (!place.tool_name?.includes("*")) return place;
+  const [whom, whole] = [user, place.server_id].map((word) => (/^[\w.@-]+$/.test(word) ? word : `'${word}'`));
+  throw new Ending("usage", [`a tool's name takes no *: for all of it write "${PROGRAM} ${verb} ${whom} ${whole}"`]);
+}
+
+function namedPlace(user: string, what: string, { server, url, config: file }: GrantOptions): Place {
   const config = url === undefined ? readGatewayPlace(file === undefined ? {} : { config: file }) : undefined;
   if (server !== undefined) {
     requireKnown(server, config);

@@ -82,6 +82,36 @@ describe("an operator with a token in a file", () => {
     for (const what of ["hello.greeet", "hello.greet"]) expect((await asRoot("revoke", "eve", what)).code).toBe(0);
   });
 
+  test.each([
+    ["hello.*", []],
+    ["hello.gr*", []],
+    ["*", ["--server", "hello"]],
+  ])("is told that %s is no tool, and what to write; nothing is granted, denied or taken back", async (what, more) => {
+    for (const [verb, ...words] of [["grant"], ["grant", "--deny"], ["revoke"]] as [string, ...string[]][]) {
+      const { code, stdout, stderr } = await asRoot(verb, "zed", what, ...more, ...words);
+      const said = `a tool's name takes no *: for all of it write "isthmus ${verb} zed hello"`;
+      expect([code, stdout, stderr]).toEqual([2, "", `isthmus: ${said}\n`]);
+    }
+    expect((await asRoot("explain", "zed", "hello.greet")).stdout).toMatch(/^zed may not call .*default policy/);
+  });
+
+  test("grants a token's user what is granted to it by the name that status gives it, and says so", async () => {
+    const token = (await asRoot("token", "create", "--user", "zoe")).stdout.trim();
+    const id = /^You are (\S+) /m.exec((await asToken(token, "status")).stdout)?.[1] ?? "";
+    for (const [verb, done] of [
+      ["grant", "zoe may use all of hello.\n"],
+      ["revoke", "zoe has no grant for all of hello any more.\n"],
+    ] as const) {
+      const { code, stdout, stderr } = await asRoot(verb, id, "hello");
+      expect([code, stdout]).toEqual([0, done]);
+      expect(stderr).toContain(`${id} is a token of zoe; grants are for users, so this is about zoe`);
+      const { stdout: said } = await asRoot("explain", "zoe", "hello.greet");
+      expect(said.includes("zoe may call hello.greet")).toBe(verb === "grant");
+    }
+    const other = await asRoot("grant", "token:acme/zoe/1d2f", "hello");
+    expect([other.code, other.stderr]).toEqual([2, expect.stringContaining("an admin of acme grants it")]);
+  });
+
   test("finds a denial on the trail told from a grant, and whom it is about", async () => {
     const denied = await asRoot("grant", "gus", "hello", "--deny");
     expect(denied.stdout).toBe("gus may not use anything of hello.\n");
