@@ -7,7 +7,10 @@ export const EXIT_CODES = {
   listen: { code: 4, meaning: "The address cannot be listened on." },
   toolError: { code: 5, meaning: "`call`: the tool answered, and its answer is an error." },
   callFailed: { code: 6, meaning: "`call`: there is no answer: no such tool, wrong arguments, server not reached." },
-  unreachable: { code: 7, meaning: "No gateway answers where one was asked." },
+  unreachable: {
+    code: 7,
+    meaning: "No gateway answers where one was asked, or the one that does runs with another config.",
+  },
   problems: { code: 8, meaning: "`doctor` found problems." },
   file: {
     code: 9,

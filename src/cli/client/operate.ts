@@ -9,7 +9,7 @@ import { createLog } from "../../server/log.ts";
 import { type GatewayState, openState, StateFault } from "../../server/state/index.ts";
 import { Ending } from "../ending.ts";
 import type { JsonObject } from "../json.ts";
-import { aboutGateway, sayOtherConfig } from "../operator/other-config.ts";
+import { aboutGateway, otherConfigLine, refuseOtherConfig, sayOtherConfig } from "../operator/other-config.ts";
 import { isOwnGateway, lookAsOperator, sendAsOperator } from "../operator/send-as-operator.ts";
 import { say, sayText } from "../output/console.ts";
 import { readGatewayPlace, readOwnConfig, sayProblems } from "../own-config.ts";
@@ -41,8 +41,16 @@ export type Operator = {
   close(): Promise<void>;
 };
 
+export type OperatorFlags = ConnectFlags & {
+  /**
+   * Where the gateway that the config leads to runs with another one: say so, or use the stores of this config. Nothing is changed
+   * there either way; unset: what only looks says nothing.
+   */
+  readonly besideAnother?: "say" | "stores";
+};
+
 /** Does one. Resolves with the body of the answer. Throws Ending. */
-export async function operate(order: OperationOrder, flags: ConnectFlags): Promise<unknown> {
+export async function operate(order: OperationOrder, flags: OperatorFlags): Promise<unknown> {
   const operator = await openOperator(flags);
   try {
     return await operator.operate(order);
@@ -53,7 +61,7 @@ export async function operate(order: OperationOrder, flags: ConnectFlags): Promi
 
 /** Does one at a gateway that runs: what it is about lives only there. Throws Ending. */
 export async function operateRunning(order: Omit<OperationOrder, "id">, flags: ConnectFlags): Promise<unknown> {
-  if (order.method !== "GET") await sayWhere(flags);
+  if (order.method !== "GET") await refuseElsewhere(flags);
   return await operateAt(gatewayUrl(flags), { ...order, id: "" });
 }
 
@@ -62,14 +70,20 @@ function placeOf({ url, config }: ConnectFlags): Pick<GatewayPlace, "files"> {
   return url === undefined ? readGatewayPlace(config === undefined ? {} : { config }) : {};
 }
 
-/** Says which config the gateway has that a verb is about to change something at, where it is another one. */
-export async function sayWhere(flags: ConnectFlags): Promise<void> {
+/** Before a verb changes something at a gateway that runs. Throws Ending where that one has another config. */
+export async function refuseElsewhere(flags: ConnectFlags): Promise<void> {
+  const url = gatewayUrl(flags);
+  refuseOtherConfig(url, await aboutGateway(url), placeOf(flags));
+}
+
+/** The same for a verb that only looks. */
+export async function sayElsewhere(flags: ConnectFlags): Promise<void> {
   const url = gatewayUrl(flags);
   sayOtherConfig(url, await aboutGateway(url), placeOf(flags));
 }
 
 /** Throws Ending. */
-export async function openOperator({ url, config: file }: ConnectFlags): Promise<Operator> {
+export async function openOperator({ url, config: file, besideAnother }: OperatorFlags): Promise<Operator> {
   if (url !== undefined) return operatorAt(parseGatewayUrl(url), {});
   const flags = file === undefined ? {} : { config: file };
   const place = readGatewayPlace(flags);
@@ -78,13 +92,20 @@ export async function openOperator({ url, config: file }: ConnectFlags): Promise
     sayProblems(place, found);
     return operatorAt(found, place);
   };
-  if (own && (await isOwnGateway(own))) return goOn(own);
+  let other: string | undefined;
+  if (own && (await isOwnGateway(own))) {
+    other = besideAnother && otherConfigLine(own, await aboutGateway(own), place);
+    if (besideAnother !== "stores" || other === undefined) {
+      if (other !== undefined) say(other);
+      return goOn(own);
+    }
+  }
   try {
-    return await operatorOn(readOwnConfig(flags));
+    return await operatorOn(readOwnConfig(flags), other);
   } catch (error) {
     if (!(error instanceof Ending) || error.exit !== "config") throw error;
     // Whoever started the gateway could read its config; that its secrets are not known in this shell is nothing to it.
-    if (own && (await isGateway(own))) return goOn(own);
+    if (other === undefined && own && (await isGateway(own))) return goOn(own);
     throw error;
   }
 }
@@ -102,7 +123,8 @@ export async function isGateway(url: URL): Promise<boolean> {
   }
 }
 
-async function operatorOn({ config, env }: ObtainedConfig): Promise<Operator> {
+/** `other`: that the gateway which answers there is not the one of this config, in one line. */
+async function operatorOn({ config, env }: ObtainedConfig, other?: string): Promise<Operator> {
   const log = createLog({ level: "error", format: "pretty", write: sayText });
   let state: GatewayState | undefined;
   try {
@@ -110,11 +132,14 @@ async function operatorOn({ config, env }: ObtainedConfig): Promise<Operator> {
   } catch (error) {
     if (!(error instanceof StateFault)) throw error;
     const running = configuredUrl(config);
-    if (!running) throw new Ending("store", [error.message]);
+    if (!running || other !== undefined) throw new Ending("store", [...(other ? [other] : []), error.message]);
     return operatorAt(running, {}, error.message);
   }
-  if (!state)
-    throw new Ending("usage", ["the config names no database, so nothing can be kept; name a gateway with --url"]);
+  if (!state) {
+    const nowhere = "the config names no database, so nothing can be kept; name a gateway with --url";
+    throw new Ending("usage", [...(other ? [other] : []), nowhere]);
+  }
+  if (other !== undefined) say(`${other}: the database of this config is used`);
   const gateway = createGateway(config, { log, env, state });
   return {
     async operate({ id, input, missing, countsAtOnce }) {
@@ -143,7 +168,7 @@ function operatorAt(gateway: URL, place: Pick<GatewayPlace, "files">, why?: stri
     async operate(order) {
       if (order.method === "GET") return await operateAt(gateway, order, why);
       const about = await aboutGateway(gateway);
-      sayOtherConfig(gateway, about, place);
+      refuseOtherConfig(gateway, about, place);
       const answer = await operateAt(gateway, order, why);
       sayHowLong(about);
       return answer;

@@ -37,7 +37,13 @@ export function otherConfigLine(url: URL, about: JsonObject, place: Files): stri
   return other && `the gateway at ${url.origin} runs with ${other}, and not with ${place.files?.join(", ")}`;
 }
 
-/** By a verb that goes on with the gateway there all the same. */
+/** By a verb that would change something there, which its user did not ask for. Throws Ending. */
+export function refuseOtherConfig(url: URL, about: JsonObject, place: Files): void {
+  const line = otherConfigLine(url, about, place);
+  if (line) throw new Ending("unreachable", [line, `nothing was changed; to change that one say --url ${url.origin}`]);
+}
+
+/** By a verb that only looks, and goes on with the gateway there all the same. */
 export function sayOtherConfig(url: URL, about: JsonObject, place: Files): void {
   const line = otherConfigLine(url, about, place);
   if (line) say(line);

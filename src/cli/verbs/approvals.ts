@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import type { ConnectFlags } from "../client/gateway-url.ts";
 import { decidersTerminal, makeSure } from "../client/make-sure.ts";
-import { sayWhere } from "../client/operate.ts";
+import { refuseElsewhere, sayElsewhere } from "../client/operate.ts";
 import { Ending } from "../ending.ts";
 import { type JsonObject, objectOf, textOf } from "../json.ts";
 import { decideCall } from "../operator/decide-call.ts";
@@ -20,6 +20,7 @@ export type ListOptions = ConnectFlags & { all?: boolean; user?: string; princip
 /** Lists the calls that wait, and with `all` those that do not any more. */
 export async function approvals(options: ListOptions): Promise<void> {
   const { all, user, principal } = options;
+  await sayElsewhere(options);
   const wanted = { state: all ? undefined : "waiting", user, principal };
   const { found, total } = await new GatewayApi(options).approvals(wanted);
   if (options.json) return printJson({ approvals: found, total });
@@ -70,7 +71,7 @@ export async function decide(
   if (id !== undefined && isLink(id) && !options.print)
     throw new Ending("usage", ["a link needs --print: what it prints goes to its page"]);
   const key = chosenKey(options);
-  if (id === undefined || !isLink(id)) await sayWhere(options);
+  if (id === undefined || !isLink(id)) await refuseElsewhere(options);
   const approval = id !== undefined && isLink(id) ? await linkedApproval(id) : await find(id, options);
   for (const line of callLines(approval)) (options.print || options.json ? say : print)(line);
   if (!options.yes && terminal) await makeSure(`${decision} it?`, terminal, "nothing was decided");

@@ -97,7 +97,7 @@ async function firstOf(events: AsyncIterable<JsonObject>, count: number): Promis
 }
 
 async function* eventsOf(options: AuditOptions): AsyncGenerator<JsonObject> {
-  const operator = await openOperator(options);
+  const operator = await openOperator({ ...options, besideAnother: "say" });
   try {
     yield* pagesOf(operator, options);
   } finally {
@@ -144,7 +144,7 @@ async function verifyGateway(options: AuditOptions): Promise<void> {
   const given = options.checkpoint === undefined ? {} : { checkpoint: options.checkpoint };
   const path = `/api/audit/verify?${new URLSearchParams(given)}`;
   const order: OperationOrder = { id: "audit.verify", method: "GET", path, input: given, timeoutMs: VERIFY_MS };
-  tellReport(objectOf(await operate(order, options)), options);
+  tellReport(objectOf(await operate(order, { ...options, besideAnother: "say" })), options);
 }
 
 async function verifyFile(file: string, options: AuditOptions): Promise<void> {
@@ -196,7 +196,7 @@ async function exportTo(file: string | undefined, options: AuditOptions): Promis
   const write = async (item: unknown) => {
     if (!out.write(jsonLine(item))) await Promise.race([once(out, "drain"), failed]);
   };
-  const operator = await openOperator(options);
+  const operator = await openOperator({ ...options, besideAnother: "say" });
   const items = await exportPages(operator, write).finally(() => operator.close());
   await write({ kind: "end", items });
   if (file === undefined) return;

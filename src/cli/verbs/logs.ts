@@ -1,7 +1,7 @@
 import { LOG_LEVELS, type LogLevel } from "../../server/log-level.ts";
 import { type ConnectFlags, gatewayUrl } from "../client/gateway-url.ts";
 import { httpEvents } from "../client/http-events.ts";
-import { operateRunning } from "../client/operate.ts";
+import { operateRunning, sayElsewhere } from "../client/operate.ts";
 import { type JsonObject, objectOf, objectsIn, parseJson, textOf } from "../json.ts";
 import { proofToLook } from "../operator/send-as-operator.ts";
 import { print, printJson, printText } from "../output/console.ts";
@@ -18,6 +18,7 @@ export type LogsOptions = ConnectFlags & {
 export async function logs(text: string | undefined, options: LogsOptions): Promise<void> {
   const filter = { ...(options.level && { level: options.level }), ...(text !== undefined && { text }) };
   const show = showWith(options);
+  await sayElsewhere(options);
   const query = new URLSearchParams({ ...filter, limit: String(options.limit) });
   const answer = await operateRunning({ method: "GET", path: `/api/logs?${query}`, input: {} }, options);
   for (const line of objectsIn(objectOf(answer).lines)) show(line);

@@ -1,5 +1,5 @@
 import type { ConnectFlags } from "../client/gateway-url.ts";
-import { operateRunning } from "../client/operate.ts";
+import { operateRunning, sayElsewhere } from "../client/operate.ts";
 import { Ending } from "../ending.ts";
 import { objectOf, objectsIn, textOf } from "../json.ts";
 import { print, printJson, tableWidth } from "../output/console.ts";
@@ -14,6 +14,7 @@ export async function sessions(action: "list" | "end", id: string | undefined, o
 }
 
 async function list(options: SessionOptions): Promise<void> {
+  await sayElsewhere(options);
   const answer = objectOf(await operateRunning({ method: "GET", path: "/api/sessions", input: {} }, options));
   if (options.json) return printJson(answer);
   const found = objectsIn(answer.sessions);

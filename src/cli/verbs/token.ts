@@ -1,5 +1,5 @@
 import { configuredUrl, parseGatewayUrl } from "../client/gateway-url.ts";
-import { operate } from "../client/operate.ts";
+import { type OperatorFlags, operate } from "../client/operate.ts";
 import { Ending } from "../ending.ts";
 import { type JsonObject, objectOf, objectsIn, textOf } from "../json.ts";
 import { aboutGateway, otherConfig } from "../operator/other-config.ts";
@@ -39,6 +39,11 @@ export async function token(
   }
 }
 
+/** Tokens are for the gateway of the config: where another one has its address, they go into its database. */
+function placed(options: TokenOptions): OperatorFlags {
+  return { ...options, besideAnother: "stores" };
+}
+
 const NO_TOKENS = [
   "the gateway that runs keeps no tokens, so nothing was done: it was started without a config, or keeps nothing",
   "write tokens = true under [auth] of its config, and start it again",
@@ -59,7 +64,7 @@ async function create(options: TokenOptions): Promise<void> {
   const made = objectOf(
     await operate(
       { id: "tokens.create", method: "POST", path: "/api/tokens", input: { body }, missing: NO_TOKENS },
-      options,
+      placed(options),
     ),
   );
   if (!(await areAccepted(options))) say(NOT_ACCEPTED);
@@ -77,8 +82,9 @@ async function areAccepted({ url: named, config }: TokenOptions): Promise<boolea
   const place = named === undefined ? readGatewayPlace(flags) : undefined;
   const url = named === undefined ? place && configuredUrl(place) : parseGatewayUrl(named);
   const about = url ? await aboutGateway(url) : {};
-  if (about.knowsCallers === false) return false;
-  if (!place || otherConfig(about, place) !== undefined) return true;
+  const isOther = place !== undefined && otherConfig(about, place) !== undefined;
+  if (!isOther && about.knowsCallers === false) return false;
+  if (!place) return true;
   try {
     return readOwnConfig(flags).config.auth.tokens;
   } catch (error) {
@@ -103,7 +109,7 @@ async function all(options: TokenOptions, after?: string): Promise<readonly Json
   const input = after === undefined ? {} : { after };
   const path = `/api/tokens?${new URLSearchParams(input)}`.replace(/\?$/, "");
   const { tokens, next } = objectOf(
-    await operate({ id: "tokens.list", method: "GET", path, input, missing: NO_TOKENS }, options),
+    await operate({ id: "tokens.list", method: "GET", path, input, missing: NO_TOKENS }, placed(options)),
   );
   const page = objectsIn(tokens);
   const last = textOf(next);
@@ -115,7 +121,7 @@ async function rotate(id: string | undefined, options: TokenOptions): Promise<vo
   const path = `/api/tokens/${encodeURIComponent(named(id))}/rotate`;
   const body = options.expires === undefined ? {} : { expiresIn: options.expires };
   const order = { id: "tokens.rotate", method: "POST", path, input: { id, body }, missing: noToken(named(id)) };
-  const made = objectOf(await operate(order, options));
+  const made = objectOf(await operate(order, placed(options)));
   if (options.json) return printJson(made);
   print(String(made.token));
   say(`this is the token ${made.id} of ${made.user}; ${id} is refused from now on. It cannot be shown again`);
@@ -133,7 +139,7 @@ function noToken(id: string): readonly string[] {
 async function revoke(given: string | undefined, options: TokenOptions): Promise<void> {
   const id = named(given);
   const path = `/api/tokens/${encodeURIComponent(id)}`;
-  await operate({ id: "tokens.revoke", method: "DELETE", path, input: { id }, missing: noToken(id) }, options);
+  await operate({ id: "tokens.revoke", method: "DELETE", path, input: { id }, missing: noToken(id) }, placed(options));
   if (options.json) printJson({ revoked: id });
   else print(`Revoked ${id}.`);
 }

@@ -2,6 +2,7 @@ import { readReport } from "../client/call-report.ts";
 import { NoAnswer } from "../client/channel.ts";
 import { type ConnectFlags, gatewayUrl } from "../client/gateway-url.ts";
 import { type HttpAnswer, jsonOf } from "../client/http-get.ts";
+import { sayElsewhere } from "../client/operate.ts";
 import { refusalOf } from "../client/refusal.ts";
 import { Ending } from "../ending.ts";
 import { type JsonObject, objectOf, objectsIn } from "../json.ts";
@@ -16,6 +17,7 @@ const SHOWN = 20;
 /** Shows how a recent call went, step by step; without an id, which calls there were. */
 export async function trace(callId: string | undefined, options: ConnectFlags & { json?: boolean }): Promise<void> {
   const url = gatewayUrl(options);
+  await sayElsewhere(options);
   if (callId === undefined) return showCalls(await lastCalls(url), options.json ?? false);
   const answer = await ask(new URL(`/api/calls/${encodeURIComponent(callId)}`, url));
   const found =
