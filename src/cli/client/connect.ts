@@ -94,7 +94,9 @@ export async function openRunning(
   try {
     await client.open();
     const close = () => client.close().finally(() => life.abort());
-    return { client, servers: () => askServers(url), about: () => askAbout(url), close };
+    let facts: Promise<GatewayFacts> | undefined;
+    const about = () => (facts ??= askAbout(url));
+    return { client, servers: async () => ((await about()).role === undefined ? [] : askServers(url)), about, close };
   } catch (error) {
     if (!(error instanceof Error) || error instanceof Ending) throw error;
     if (error instanceof NoAnswer && error.isNobody) return undefined;
@@ -108,7 +110,7 @@ export async function openRunning(
   }
 }
 
-/** What only operators are told is nothing to complain about. */
+/** Only for those with a role: a question by anybody else would stand in the gateway's trail as an attempt to look where they may not. */
 async function askServers(url: URL): Promise<readonly ServerState[]> {
   const answer = await httpGet(new URL("/api/servers", url), OPEN_MS).catch(() => undefined);
   if (answer?.status !== 200) return [];

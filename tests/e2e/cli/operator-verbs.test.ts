@@ -196,6 +196,18 @@ describe("an operator with a token in a file", () => {
   });
 });
 
+test.each([["list"], ["call", "hello.greet", "name=Ada"], ["show", "hello.greet"], ["search", "greet"]])(
+  "%s by somebody without a role puts no refusal on the trail",
+  async (...words) => {
+    const refusals = async () =>
+      (await asRoot("audit", "query", "--type", "dev.isthmus.request_refused", "--limit", "1000", "--json")).stdout;
+    const token = (await asRoot("token", "create", "--user", "ida")).stdout.trim();
+    const before = await refusals();
+    await asToken(token, ...words);
+    expect(await refusals()).toBe(before);
+  },
+);
+
 describe("a file of variables", () => {
   test("has a line that is no variable named by its number, without what is in it", async () => {
     const lines = ['A="two', 'lines"', "# remark", "", "export B=1", "hunter2", "C = 3", "hunter 3=x"];
