@@ -1,5 +1,6 @@
 /** How the gateway is that runs: where it is, its servers, and what waits. */
 
+import { ROLES, type Role } from "../../contract/index.ts";
 import { inspectPins } from "../../server/pin-file-of.ts";
 import { NoAnswer } from "../client/channel.ts";
 import { type ConnectFlags, gatewayUrl } from "../client/gateway-url.ts";
@@ -25,11 +26,12 @@ export async function status(options: ConnectFlags & { readonly json?: boolean }
   const readiness = await readinessAt(url);
   const about = objectOf(await operateRunning({ method: "GET", path: "/api/about", input: {} }, options));
   if (about.name !== "isthmus") throw new Ending("unreachable", [`${url.origin} is another program`]);
-  // What a role may not see is left out: a caller without one still learns that it runs.
+  // What a role may not see is left out, and not asked for: it would stand on the trail. Without one it is still known that it runs.
+  const may = (role: Role) => ROLES.findIndex((one) => one === about.role) >= ROLES.indexOf(role);
   const [servers, sessions, waiting] = await Promise.all([
-    seen("/api/servers", "servers", options),
-    seen("/api/sessions", "sessions", options),
-    waitingCount(options),
+    may("viewer") ? seen("/api/servers", "servers", options) : undefined,
+    may("viewer") ? seen("/api/sessions", "sessions", options) : undefined,
+    may("operator") ? waitingCount(options) : undefined,
   ]);
   if (options.json) {
     return printJson({

@@ -196,7 +196,7 @@ describe("an operator with a token in a file", () => {
   });
 });
 
-test.each([["list"], ["call", "hello.greet", "name=Ada"], ["show", "hello.greet"], ["search", "greet"]])(
+test.each([["list"], ["status"], ["call", "hello.greet", "name=Ada"], ["show", "hello.greet"], ["search", "greet"]])(
   "%s by somebody without a role puts no refusal on the trail",
   async (...words) => {
     const refusals = async () =>
