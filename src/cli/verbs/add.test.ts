@@ -17,6 +17,13 @@ describe("describeServer", () => {
     expect(server).not.toHaveProperty("url");
   });
 
+  test.each(["ftp://x", "wss://example.com/mcp", "sse://example.com", "FILE:///srv/x"])(
+    "takes %s for no program",
+    (url) => {
+      expect(() => describeServer("web", [url], {})).toThrow(`expected an http(s) URL, found "${url}"`);
+    },
+  );
+
   test("takes no words behind an address, and no second address", () => {
     const url = "https://example.com/mcp";
     const refused = (words: string[], options = {}) => {

@@ -56,7 +56,9 @@ export function describeServer(id: string, words: readonly string[], options: Ad
 
 /** An address where the command would stand is meant as `--url`: no program is called so. */
 function addressIn([first, ...others]: readonly string[]): string | undefined {
-  if (first === undefined || !/^https?:\/\//i.test(first)) return undefined;
+  if (first === undefined || !/^[a-z][a-z0-9+.-]*:\/\//i.test(first)) return undefined;
+  if (!/^https?:/i.test(first))
+    throw new Ending("usage", [`add: expected an http(s) URL, found ${JSON.stringify(first)}`]);
   if (others.length === 0) return first;
   throw new Ending("usage", [`add: ${first} is an address, and takes no words behind it: found ${others.join(" ")}`]);
 }

@@ -1,9 +1,12 @@
 /** `remove`, `enable` and `disable`: one server's table in the config. A gateway that runs takes it over by itself. */
 
+import { readdirSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { nearest } from "../../server/config/nearest.ts";
 import { type ConfigFile, check, findConfigFile, openConfigFile, writeConfigFile } from "../config-file/config-file.ts";
 import { withDisabled, withoutServer } from "../config-file/edit-server.ts";
 import { Ending } from "../ending.ts";
+import { SECRET_FOLDER } from "../import/secret-paths.ts";
 import { print, printJson } from "../output/console.ts";
 import { shortPath } from "../output/short-path.ts";
 import { PROGRAM } from "../program-name.ts";
@@ -14,8 +17,23 @@ export type ChangeOptions = { readonly config?: string; readonly json?: boolean 
 export function remove(id: string, options: ChangeOptions): void {
   const file = fileOf(id, options);
   write(file, withoutServer(file.text, file.order.indexOf(id)), id);
-  if (options.json) return printJson({ file: file.path, removed: id });
+  const secrets = secretsOf(dirname(file.path), id);
+  if (options.json) return printJson({ file: file.path, removed: id, ...(secrets.length > 0 && { secrets }) });
   print(`Removed ${id} from ${shortPath(file.path)}.`);
+  const [first, ...others] = secrets;
+  if (first === undefined) return;
+  if (others.length === 0) print(`Its secret stays in ${shortPath(first)}; delete it if nothing else needs it.`);
+  else print(`Its secrets stay in ${shortPath(dirname(first))}; delete them if nothing else needs them.`);
+}
+
+/** What import has put aside for it. Another server may have been given the same file by hand, so it is not taken away. */
+function secretsOf(folder: string, id: string): readonly string[] {
+  const place = join(folder, SECRET_FOLDER, id);
+  try {
+    return readdirSync(place).map((name) => join(place, name));
+  } catch {
+    return [];
+  }
 }
 
 /** Leaves a server out, or takes it in again. Throws Ending; nothing has changed then. */

@@ -51,6 +51,18 @@ describe("import", () => {
     expect(workspace.read("isthmus.toml")).toBe(config);
   });
 
+  test("leaves secrets where they are when their server is removed, and says where", async () => {
+    await using workspace = workspaceWithClaude();
+    await workspace.run("import", "claude");
+    const { code, stdout } = await workspace.run("remove", "My-GitHub");
+    expect([code, stdout.split("\n").slice(1)]).toEqual([
+      0,
+      ["Its secret stays in ~/.isthmus/secrets/My-GitHub/GITHUB_TOKEN; delete it if nothing else needs it.", ""],
+    ]);
+    expect(workspace.read(".isthmus/secrets/My-GitHub/GITHUB_TOKEN")).toBe(`${TOKEN}\n`);
+    expect((await workspace.run("remove", "hello")).stdout).not.toContain("stay");
+  });
+
   test("leaves variables with a default alive in what starts a server", async () => {
     await using workspace = new Workspace();
     workspace.write("isthmus.toml", '[gateway]\nlisten = "127.0.0.1:0"\n');
