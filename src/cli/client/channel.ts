@@ -20,8 +20,12 @@ export class NoAnswer extends Error {
   /** In its own words, where it is a gateway that says no. */
   readonly words: string | undefined;
 
-  constructor(message: string, isNobody: boolean, words?: string) {
+  /** It has nothing at that path. */
+  readonly isMissing: boolean;
+
+  constructor(message: string, isNobody: boolean, words?: string, isMissing = false) {
     super(message);
+    this.isMissing = isMissing;
     this.isNobody = isNobody;
     this.words = words;
   }

@@ -101,7 +101,9 @@ export async function openRunning(
     if (!(error instanceof Error) || error instanceof Ending) throw error;
     if (error instanceof NoAnswer && error.isNobody) return undefined;
     const words = error instanceof NoAnswer ? error.words : undefined;
-    if (words !== undefined) throw new Ending("unreachable", [`the gateway at ${url.href} answers: ${words}`]);
+    // One that answers and has nothing at that path is not missing itself.
+    const exit = error instanceof NoAnswer && error.isMissing ? "failure" : "unreachable";
+    if (words !== undefined) throw new Ending(exit, [`the gateway at ${url.href} answers: ${words}`]);
     throw new Ending("unreachable", [
       `${url.href} answers, but not as an MCP server (${error.message}); is it another program? Say where with --url`,
     ]);

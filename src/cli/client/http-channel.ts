@@ -85,7 +85,7 @@ export class HttpChannel implements Channel {
     } catch {}
     if (status !== 200 && objectOf(body).id == null) {
       const refusal = refusalOf(this.#options.url, { status, text });
-      throw refusal ?? new NoAnswer(reasonIn(text) ?? `HTTP ${status}`, false, gatewayWords(text));
+      throw refusal ?? new NoAnswer(reasonIn(text) ?? `HTTP ${status}`, false, gatewayWords(text), status === 404);
     }
     if (body === undefined) throw new NoAnswer(`HTTP ${status} without a message of MCP`, false);
     hear(body);

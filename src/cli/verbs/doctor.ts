@@ -101,5 +101,5 @@ async function checkConfigured(obtained: ObtainedConfig, { timeoutMs, tell, conf
   tell(...config.disabled.map((id) => ok(`servers.${id}`, `disabled; "${PROGRAM} enable ${id}" takes it in again`)));
   tell(...(await checkAccess(obtained, file, misnamed)), ...describeNames(misnamed), ...describePatterns(config));
   tell(...describeUnprefixed(config));
-  tell(...describePins(inspectPins(config)), ...checkClients(env, url, needsOthers(config)));
+  tell(...describePins(inspectPins(config)), ...(await checkClients(env, url, needsOthers(config))));
 }

@@ -3,6 +3,7 @@
 import { ROLES, type Role } from "../../contract/index.ts";
 import { inspectPins } from "../../server/pin-file-of.ts";
 import { NoAnswer } from "../client/channel.ts";
+import { missingEndpoint } from "../client/endpoint.ts";
 import { type ConnectFlags, gatewayUrl } from "../client/gateway-url.ts";
 import { httpGet, jsonOf } from "../client/http-get.ts";
 import { operateRunning } from "../client/operate.ts";
@@ -24,6 +25,8 @@ const TIMEOUT_MS = 5_000;
 export async function status(options: ConnectFlags & { readonly json?: boolean }): Promise<void> {
   const url = gatewayUrl(options);
   const readiness = await readinessAt(url);
+  const missing = await missingEndpoint(url);
+  if (missing !== undefined) throw new Ending("failure", [missing]);
   const about = objectOf(await operateRunning({ method: "GET", path: "/api/about", input: {} }, options));
   if (about.name !== "isthmus") throw new Ending("unreachable", [`${url.origin} is another program`]);
   // What a role may not see is left out, and not asked for: it would stand on the trail. Without one it is still known that it runs.
