@@ -2,7 +2,7 @@
  * Does operations: at the gateway that was named, else at the one that runs with the config; and where none does on the stores of
  * the config, as the local user. What runs may hold something else than the stores: it began before its config, or keeps nothing.
  */
-import { GatewayError } from "../../contract/index.ts";
+import { GatewayError, type Role } from "../../contract/index.ts";
 import type { GatewayPlace, ObtainedConfig } from "../../server/config/index.ts";
 import { createGateway } from "../../server/gateway.ts";
 import { createLog } from "../../server/log.ts";
@@ -26,6 +26,8 @@ export type OperationOrder = {
   readonly path: string;
   /** The same as an object, as the operation takes it. */
   readonly input: { readonly body?: unknown } & Readonly<Record<string, unknown>>;
+  /** What a token must have for it; unset: any will do. */
+  readonly role?: Role;
   /** How long a gateway may take for it; by default a few seconds. */
   readonly timeoutMs?: number;
   /** What to say where the gateway has no such operation, or nothing of this name. */
@@ -62,7 +64,7 @@ export async function operate(order: OperationOrder, flags: OperatorFlags): Prom
 /** Does one at a gateway that runs: what it is about lives only there. Throws Ending. */
 export async function operateRunning(order: Omit<OperationOrder, "id">, flags: ConnectFlags): Promise<unknown> {
   if (order.method !== "GET") await refuseElsewhere(flags);
-  return await operateAt(gatewayUrl(flags), { ...order, id: "" });
+  return await operateAt(gatewayUrl(flags), order);
 }
 
 /** Of a gateway that was named nothing is expected. */
@@ -182,7 +184,7 @@ function sayHowLong({ kept }: JsonObject): void {
   if (kept === "restart") say("the gateway keeps nothing yet: this ends with it. Restart it, and do it again");
 }
 
-async function operateAt(gateway: URL, order: OperationOrder, why?: string): Promise<unknown> {
+async function operateAt(gateway: URL, order: Omit<OperationOrder, "id">, why?: string): Promise<unknown> {
   const { method, path, input, timeoutMs, missing } = order;
   const url = new URL(path, gateway);
   const body = input.body !== undefined && { body: input.body };
@@ -197,7 +199,7 @@ async function operateAt(gateway: URL, order: OperationOrder, why?: string): Pro
     },
   );
   if (answer.status >= 200 && answer.status < 300) return answer.text === "" ? undefined : jsonOf(answer);
-  const refusal = refusalOf(url, answer);
+  const refusal = refusalOf(url, answer, order.role);
   if (refusal) throw answer.status === 401 && why !== undefined ? unknownHere(refusal) : refusal;
   if (!isProblem(answer.text)) {
     const said = reasonIn(answer.text);

@@ -1,5 +1,6 @@
 /** A gateway that is there and does not let us: what it says about it, and what to set. */
 
+import type { Role } from "../../contract/index.ts";
 import { ownToken } from "../../server/config/index.ts";
 import { Ending } from "../ending.ts";
 import { objectOf, objectsIn, parseJson, textOf } from "../json.ts";
@@ -14,8 +15,8 @@ const PROBLEM_TYPE = "urn:isthmus:error:";
 
 type Refused = { readonly status: number; readonly text: string };
 
-/** Undefined: it is no question of who asks. */
-export function refusalOf(url: URL, { status, text }: Refused): Ending | undefined {
+/** Undefined: it is no question of who asks. `role`: what a token must have for this; unset: any token will do. */
+export function refusalOf(url: URL, { status, text }: Refused, role?: Role): Ending | undefined {
   if (status !== 401 && status !== 403) return undefined;
   const reason = reasonOf({ status, text });
   const token = ownToken();
@@ -24,15 +25,16 @@ export function refusalOf(url: URL, { status, text }: Refused): Ending | undefin
     const hint = /\b(?:role|scope)\b/.test(reason) ? [`put a token that has it into ISTHMUS_TOKEN${instead}`] : [];
     return new Ending("refused", [`the gateway at ${url.origin} does not let you: ${reason}`, ...hint]);
   }
+  const maker = `"${PROGRAM} token create --user NAME${role === undefined ? "" : ` --role ${role}`}"`;
   if (token === undefined) {
     return new Ending("refused", [
       `the gateway at ${url.origin} asks who you are: ${reason}`,
-      `put a token into ISTHMUS_TOKEN; whoever runs the gateway makes one with "${PROGRAM} token create --user NAME"`,
+      `put a token into ISTHMUS_TOKEN; whoever runs the gateway makes one with ${maker}`,
     ]);
   }
   return new Ending("refused", [
     `the gateway at ${url.origin} did not accept the token in ISTHMUS_TOKEN: ${reason}`,
-    `put another one there; "${PROGRAM} token create --user NAME" makes one`,
+    `put another one there; ${maker} makes one`,
   ]);
 }
 

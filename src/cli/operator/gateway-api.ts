@@ -90,7 +90,7 @@ export class GatewayApi {
     if (answer.status === 200 || (mayMiss && answer.status === 404)) return answer;
     if (mayRefuse && (answer.status === 403 || answer.status === 409)) return answer;
     throw (
-      refusalOf(url, answer) ??
+      refusalOf(url, answer, "operator") ??
       new Ending("unreachable", [`${url.href} answered HTTP ${answer.status}; is another program there?`])
     );
   }

@@ -116,7 +116,12 @@ async function* pagesOf(operator: Operator, options: AuditOptions): AsyncGenerat
     const given = Object.entries({ ...wanted, cursor }).filter(
       (pair): pair is [string, string] => pair[1] !== undefined,
     );
-    const order = { id: "audit.query", method: "GET", path: `/api/audit?${new URLSearchParams(given)}` };
+    const order = {
+      id: "audit.query",
+      method: "GET",
+      path: `/api/audit?${new URLSearchParams(given)}`,
+      role: "viewer",
+    } as const;
     const page = objectOf(await operator.operate({ ...order, input: Object.fromEntries(given) }));
     yield* objectsIn(page.events);
     cursor = textOf(page.next);
@@ -143,7 +148,14 @@ async function verifyGateway(options: AuditOptions): Promise<void> {
   if (options.key) throw new Ending("usage", ["--key is for files: a gateway knows its own key"]);
   const given = options.checkpoint === undefined ? {} : { checkpoint: options.checkpoint };
   const path = `/api/audit/verify?${new URLSearchParams(given)}`;
-  const order: OperationOrder = { id: "audit.verify", method: "GET", path, input: given, timeoutMs: VERIFY_MS };
+  const order: OperationOrder = {
+    id: "audit.verify",
+    method: "GET",
+    path,
+    role: "operator",
+    input: given,
+    timeoutMs: VERIFY_MS,
+  };
   tellReport(objectOf(await operate(order, { ...options, besideAnother: "say" })), options);
 }
 
@@ -213,7 +225,9 @@ async function exportPages(operator: Operator, write: (item: unknown) => Promise
   for (let cursor: string | undefined; ; ) {
     const given = cursor === undefined ? {} : { cursor };
     const path = `/api/audit/export?${new URLSearchParams(given)}`;
-    const page = objectOf(await operator.operate({ id: "audit.export", method: "GET", path, input: given }));
+    const page = objectOf(
+      await operator.operate({ id: "audit.export", method: "GET", path, role: "admin", input: given }),
+    );
     if (cursor === undefined) await write({ kind: "trail", version: 1, keys: [page.publicKey] });
     for (const item of objectsIn(page.items)) {
       items++;

@@ -38,7 +38,13 @@ export async function explain(principal: string, tool: string, options: ExplainO
     primitive: tool,
     ...(options.args !== undefined && { arguments: readArguments(options.args) }),
   };
-  const order = { id: "access.explain", method: "POST", path: "/api/access/explain", input: { body } };
+  const order = {
+    id: "access.explain",
+    method: "POST",
+    path: "/api/access/explain",
+    role: "viewer",
+    input: { body },
+  } as const;
   const decision = objectOf(await ask(order, options));
   if (options.json) return printJson(decision);
   for (const line of describe(decision, principal, options.args !== undefined)) print(line);

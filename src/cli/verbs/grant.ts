@@ -40,7 +40,10 @@ export async function grant(name: string, what: string, options: GrantOptions): 
   };
   const path = "/api/access/grant";
   const made = objectOf(
-    await operate({ id: "access.grant", method: "POST", path, input: { body }, countsAtOnce: true }, options),
+    await operate(
+      { id: "access.grant", method: "POST", path, role: "admin", input: { body }, countsAtOnce: true },
+      options,
+    ),
   );
   if (options.json) return printJson(made);
   const until = options.expires === undefined ? "" : ` for ${options.expires}`;
@@ -60,7 +63,13 @@ function aboutNothing({ server_id, tool_name }: Place, { deny }: GrantOptions): 
 export async function revoke(name: string, what: string, options: GrantOptions): Promise<void> {
   const user = userOf(name);
   const place = placeOf("revoke", user, what, options);
-  const order = { id: "access.revoke", method: "POST", path: "/api/access/revoke", input: { body: place } };
+  const order = {
+    id: "access.revoke",
+    method: "POST",
+    path: "/api/access/revoke",
+    role: "admin",
+    input: { body: place },
+  } as const;
   const answer = objectOf(await operate({ ...order, countsAtOnce: true }, options));
   if (options.json) return printJson(answer);
   if (answer.revoked !== true) {

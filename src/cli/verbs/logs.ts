@@ -20,7 +20,10 @@ export async function logs(text: string | undefined, options: LogsOptions): Prom
   const show = showWith(options);
   await sayElsewhere(options);
   const query = new URLSearchParams({ ...filter, limit: String(options.limit) });
-  const answer = await operateRunning({ method: "GET", path: `/api/logs?${query}`, input: {} }, options);
+  const answer = await operateRunning(
+    { method: "GET", path: `/api/logs?${query}`, role: "operator", input: {} },
+    options,
+  );
   for (const line of objectsIn(objectOf(answer).lines)) show(line);
   if (!options.follow) return;
   const url = new URL(`/api/logs/stream?${new URLSearchParams(filter)}`, gatewayUrl(options));

@@ -15,7 +15,9 @@ export async function sessions(action: "list" | "end", id: string | undefined, o
 
 async function list(options: SessionOptions): Promise<void> {
   await sayElsewhere(options);
-  const answer = objectOf(await operateRunning({ method: "GET", path: "/api/sessions", input: {} }, options));
+  const answer = objectOf(
+    await operateRunning({ method: "GET", path: "/api/sessions", role: "viewer", input: {} }, options),
+  );
   if (options.json) return printJson(answer);
   const found = objectsIn(answer.sessions);
   if (found.length === 0) return print("No client has a session in the process that was asked.");
@@ -34,7 +36,10 @@ async function list(options: SessionOptions): Promise<void> {
 
 async function end(id: string | undefined, options: SessionOptions): Promise<void> {
   if (id === undefined) throw new Ending("usage", [`which session? "${PROGRAM} sessions" shows their ids`]);
-  await operateRunning({ method: "DELETE", path: `/api/sessions/${encodeURIComponent(id)}`, input: {} }, options);
+  await operateRunning(
+    { method: "DELETE", path: `/api/sessions/${encodeURIComponent(id)}`, role: "operator", input: {} },
+    options,
+  );
   if (options.json) printJson({ ended: id });
   else print(`Ended ${id}.`);
 }

@@ -63,7 +63,7 @@ async function create(options: TokenOptions): Promise<void> {
   };
   const made = objectOf(
     await operate(
-      { id: "tokens.create", method: "POST", path: "/api/tokens", input: { body }, missing: NO_TOKENS },
+      { id: "tokens.create", method: "POST", path: "/api/tokens", role: "admin", input: { body }, missing: NO_TOKENS },
       placed(options),
     ),
   );
@@ -109,7 +109,10 @@ async function all(options: TokenOptions, after?: string): Promise<readonly Json
   const input = after === undefined ? {} : { after };
   const path = `/api/tokens?${new URLSearchParams(input)}`.replace(/\?$/, "");
   const { tokens, next } = objectOf(
-    await operate({ id: "tokens.list", method: "GET", path, input, missing: NO_TOKENS }, placed(options)),
+    await operate(
+      { id: "tokens.list", method: "GET", path, role: "admin", input, missing: NO_TOKENS },
+      placed(options),
+    ),
   );
   const page = objectsIn(tokens);
   const last = textOf(next);
@@ -120,7 +123,14 @@ async function all(options: TokenOptions, after?: string): Promise<readonly Json
 async function rotate(id: string | undefined, options: TokenOptions): Promise<void> {
   const path = `/api/tokens/${encodeURIComponent(named(id))}/rotate`;
   const body = options.expires === undefined ? {} : { expiresIn: options.expires };
-  const order = { id: "tokens.rotate", method: "POST", path, input: { id, body }, missing: noToken(named(id)) };
+  const order = {
+    id: "tokens.rotate",
+    method: "POST",
+    path,
+    role: "admin",
+    input: { id, body },
+    missing: noToken(named(id)),
+  } as const;
   const made = objectOf(await operate(order, placed(options)));
   if (options.json) return printJson(made);
   print(String(made.token));
@@ -139,7 +149,10 @@ function noToken(id: string): readonly string[] {
 async function revoke(given: string | undefined, options: TokenOptions): Promise<void> {
   const id = named(given);
   const path = `/api/tokens/${encodeURIComponent(id)}`;
-  await operate({ id: "tokens.revoke", method: "DELETE", path, input: { id }, missing: noToken(id) }, placed(options));
+  await operate(
+    { id: "tokens.revoke", method: "DELETE", path, role: "admin", input: { id }, missing: noToken(id) },
+    placed(options),
+  );
   if (options.json) printJson({ revoked: id });
   else print(`Revoked ${id}.`);
 }

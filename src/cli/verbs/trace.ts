@@ -49,7 +49,7 @@ async function ask(url: URL): Promise<HttpAnswer> {
   if (answer.status === 200 && (calls ?? callId) !== undefined) return answer;
   if (answer.status === 404 && code === "NO_SUCH_TARGET") return answer;
   throw (
-    refusalOf(url, answer) ??
+    refusalOf(url, answer, "viewer") ??
     new Ending("unreachable", [`${url.href} answered HTTP ${answer.status}; is another program there?`])
   );
 }

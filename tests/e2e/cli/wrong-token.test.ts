@@ -5,6 +5,29 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { clientVerbs } from "./client-verbs.ts";
 import { freePort, HELLO, scriptServer, Workspace } from "./workspace.ts";
 
+/** What verbs need, by how their words begin; any token will do for the others. */
+const ROLES: Readonly<Record<string, string>> = {
+  grant: "admin",
+  revoke: "admin",
+  token: "admin",
+  "audit export": "admin",
+  "audit verify": "operator",
+  "sessions end": "operator",
+  approvals: "operator",
+  approve: "operator",
+  deny: "operator",
+  logs: "operator",
+  audit: "viewer",
+  "sessions list": "viewer",
+  trace: "viewer",
+  explain: "viewer",
+};
+
+function roleWord(words: readonly string[]): string {
+  const [, role] = Object.entries(ROLES).find(([name]) => `${words.join(" ")} `.startsWith(`${name} `)) ?? [];
+  return role === undefined ? "" : ` --role ${role}`;
+}
+
 describe("a gateway that asks for tokens", () => {
   let workspace: Workspace;
   let origin = "";
@@ -34,8 +57,17 @@ describe("a gateway that asks for tokens", () => {
         `the gateway at ${origin} did not accept the token in ISTHMUS_TOKEN: The token is not known`,
       );
       expect(stderr).not.toContain("another program");
+      expect(stderr).toContain(`token create --user NAME${roleWord(words)}" makes one`);
     },
   );
+
+  test.each(Object.keys(ROLES))("%s without a token says with which role one is made", async (name) => {
+    await using home = new Workspace();
+    const words = clientVerbs().find((one) => one.join(" ").startsWith(name)) ?? [];
+    const { code, stderr } = await workspace.start(words, { HOME: home.folder }).ended;
+    expect(code).toBe(12);
+    expect(stderr).toContain(`makes one with "isthmus token create --user NAME${roleWord(words)}"`);
+  });
 
   test("is known as such by a verb without a token, which says where to put one", async () => {
     const { code, stderr } = await workspace.run("list");
