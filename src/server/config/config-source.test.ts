@@ -21,7 +21,7 @@ describe("ConfigSource", () => {
     const source = new ConfigSource({ config: file }, "program");
     const running = source.read();
     rmSync(file);
-    expect(() => source.read(running)).toThrow("the file cannot be read (ENOENT)");
+    expect(() => source.read(running)).toThrow("there is no such file");
     expect(source.watched).toEqual([file]);
   });
 

@@ -116,7 +116,7 @@ describe("loadConfig", () => {
   });
 
   test("names the file that cannot be read", () => {
-    expect(load([join(folder, "none.toml")])).toBe("<folder>/none.toml: the file cannot be read (ENOENT)");
+    expect(load([join(folder, "none.toml")])).toBe("<folder>/none.toml: there is no such file");
   });
 
   test("takes a server from the nearer file, with that file's folder [MG-321] [MG-322]", () => {

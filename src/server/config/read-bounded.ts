@@ -4,6 +4,13 @@ import { closeSync, openSync, readSync, statSync } from "node:fs";
 /** Why a file was not read, as the end of a sentence about it. */
 export class FileFault extends Error {
   override readonly name = "FileFault";
+  /** There is none. */
+  readonly isMissing: boolean;
+
+  constructor(message: string, isMissing = false) {
+    super(message);
+    this.isMissing = isMissing;
+  }
 }
 
 /** Throws FileFault. */
@@ -19,7 +26,8 @@ export function readBounded(file: string, maxBytes: number): Buffer {
     return bytes;
   } catch (error) {
     if (error instanceof FileFault) throw error;
-    throw new FileFault(`cannot be read (${(error as NodeJS.ErrnoException).code ?? "unknown error"})`);
+    const { code = "unknown error" } = error as NodeJS.ErrnoException;
+    throw new FileFault(`cannot be read (${code})`, code === "ENOENT");
   } finally {
     if (handle !== undefined) closeSync(handle);
   }

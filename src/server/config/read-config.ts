@@ -77,7 +77,8 @@ function readSources(files: readonly string[], parse: typeof parseToml): Source[
 }
 
 function describeFault(file: string, error: unknown): string {
-  if (error instanceof FileFault) return `${shownName(file)}: the file ${error.message}`;
+  if (error instanceof FileFault)
+    return `${shownName(file)}: ${error.isMissing ? "there is no such file" : `the file ${error.message}`}`;
   if (error instanceof TomlFault) return `${shownName(file)}${error.place}: ${error.message}`;
   throw error;
 }
