@@ -22,8 +22,11 @@ describe("parseJsonc", () => {
   });
 
   test.each([
-    ["", "line 1: expected a value"],
-    ['{"a":1', 'line 1: expected ","'],
+    ["", "line 1: the file ends too early"],
+    ['{"a":1', "line 1: the file ends too early"],
+    ['{\n"a": "b\\', "line 2: the file ends too early"],
+    ['{"mcpServers": {"a', "line 1: the file ends too early"],
+    ["[1,", "line 1: the file ends too early"],
     ['{\n"a" 1}', 'line 2: expected ":"'],
     ["{a:1}", "line 1: not a JSON value"],
     ["[1 2]", 'line 1: expected ","'],

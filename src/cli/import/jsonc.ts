@@ -110,7 +110,9 @@ class Reader {
 
   #fail(what: string): never {
     const line = this.#text.slice(0, this.#at).split("\n").length;
-    throw new SyntaxError(`line ${line}: ${what}`);
+    const rest = this.#text.slice(this.#at);
+    const isCut = rest === "" || /^"(?:[^"\\\n]|\\.)*\\?$/.test(rest);
+    throw new SyntaxError(`line ${line}: ${isCut ? "the file ends too early" : what}`);
   }
 }
 
