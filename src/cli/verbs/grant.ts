@@ -1,8 +1,9 @@
 /** `grant` and `revoke`: who may use what, in one line each. Kept in the database, beside what the config says. */
 
-import { DEFAULT_TENANT, parseDurationMs } from "../../contract/index.ts";
+import { DEFAULT_TENANT } from "../../contract/index.ts";
 import type { GatewayPlace } from "../../server/config/index.ts";
 import { nearest } from "../../server/config/nearest.ts";
+import { readDuration } from "../arguments/duration.ts";
 import type { ConnectFlags } from "../client/gateway-url.ts";
 import { serverOf } from "../client/offers.ts";
 import { operate } from "../client/operate.ts";
@@ -87,6 +88,10 @@ function described({ server_id, tool_name }: Place): string {
 /** Nobody has the name of a token for a user's: a grant of it would say yes and do nothing. */
 function userOf(name: string): string {
   const token = readTokenName(name);
+  if (!token && !/^(\*|[^*]+|[^*]+\.\*)$/.test(name)) {
+    const expected = 'expected a name, "*" for everybody, or the beginning of names and ".*"';
+    throw new Ending("usage", [`<user>: ${expected}, found ${JSON.stringify(name)}`]);
+  }
   if (!token) return name;
   const { tenant, user } = token;
   if (tenant !== DEFAULT_TENANT) {
@@ -135,8 +140,5 @@ function ownName(shown: string, id: string, config: GatewayPlace | undefined): s
 }
 
 function timeOf(duration: string): string {
-  const ms = parseDurationMs(duration);
-  if (ms === undefined || ms <= 0)
-    throw new Ending("usage", [`--expires: expected a duration such as 30d, found "${duration}"`]);
-  return new Date(Date.now() + ms).toISOString();
+  return new Date(Date.now() + readDuration("--expires", duration)).toISOString();
 }

@@ -1,3 +1,4 @@
+import { readDuration } from "../arguments/duration.ts";
 import { configuredUrl, parseGatewayUrl } from "../client/gateway-url.ts";
 import { type OperatorFlags, operate } from "../client/operate.ts";
 import { Ending } from "../ending.ts";
@@ -52,6 +53,7 @@ const NO_TOKENS = [
 async function create(options: TokenOptions): Promise<void> {
   const { user, tenant, client, role, expires, group: groups = [], scope: scopes = [] } = options;
   if (user === undefined) throw new Ending("usage", ["--user: who will call with the token?"]);
+  if (expires !== undefined) readDuration("--expires", expires);
   const body = {
     user,
     groups,
@@ -98,7 +100,7 @@ async function list(options: TokenOptions): Promise<void> {
   if (options.json) return printJson({ tokens });
   if (tokens.length === 0) return print("There are no tokens.");
   const rows = tokens.map(({ id, tenant, user, client, role, expiresAt, lastUsedAt }) =>
-    [id, tenant, user, client, role, day(expiresAt), day(lastUsedAt)].map((cell) => textOf(cell) ?? ""),
+    [id, tenant, user, client, role, untilWhen(expiresAt), day(lastUsedAt)].map((cell) => textOf(cell) ?? ""),
   );
   const head = ["ID", "TENANT", "USER", "CLIENT", "ROLE", "EXPIRES", "LAST USED"];
   for (const line of tableLines([head, ...rows], { width: tableWidth() })) print(line);
@@ -122,6 +124,7 @@ async function all(options: TokenOptions, after?: string): Promise<readonly Json
 /** The new token takes the place of the old one at once. */
 async function rotate(id: string | undefined, options: TokenOptions): Promise<void> {
   const path = `/api/tokens/${encodeURIComponent(named(id))}/rotate`;
+  if (options.expires !== undefined) readDuration("--expires", options.expires);
   const body = options.expires === undefined ? {} : { expiresIn: options.expires };
   const order = {
     id: "tokens.rotate",
@@ -155,6 +158,11 @@ async function revoke(given: string | undefined, options: TokenOptions): Promise
   );
   if (options.json) printJson({ revoked: id });
   else print(`Revoked ${id}.`);
+}
+
+/** One that ends today is good until then, and one that has ended has the same day. */
+function untilWhen(time: unknown): string {
+  return Date.parse(textOf(time) ?? "") <= Date.now() ? "expired" : day(time);
 }
 
 function day(time: unknown): string {

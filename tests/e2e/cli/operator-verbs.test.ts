@@ -112,6 +112,22 @@ describe("an operator with a token in a file", () => {
     expect([other.code, other.stderr]).toEqual([2, expect.stringContaining("an admin of acme grants it")]);
   });
 
+  test.each([
+    [["token", "create", "--user", "ann", "--expires", "30"], '--expires: expected a duration such as 30d, found "30"'],
+    [["token", "rotate", "x", "--expires", "0s"], '--expires: expected a duration such as 30d, found "0s"'],
+    [["grant", "ann", "hello", "--expires", "10"], '--expires: expected a duration such as 30d, found "10"'],
+    [["grant", "z*", "hello"], '<user>: expected a name, "*" for everybody, or'],
+  ])("is told by %j which word is wrong, as it was typed", async (words, said) => {
+    const { code, stdout, stderr } = await asRoot(...words);
+    expect([code, stdout, stderr]).toEqual([2, "", expect.stringContaining(`isthmus: ${said}`)]);
+  });
+
+  test("sees of a token that has ended that it has", async () => {
+    expect((await asRoot("token", "create", "--user", "max", "--expires", "1s")).code).toBe(0);
+    await expect.poll(async () => (await asRoot("token", "list")).stdout, { timeout: 10_000 }).toMatch(/ max +expired/);
+    expect((await asRoot("token", "list")).stdout).toMatch(/ root .*admin +never/);
+  });
+
   test("finds a denial on the trail told from a grant, and whom it is about", async () => {
     const denied = await asRoot("grant", "gus", "hello", "--deny");
     expect(denied.stdout).toBe("gus may not use anything of hello.\n");
