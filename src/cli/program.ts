@@ -9,8 +9,9 @@ import { addAuditCommand } from "./audit-command.ts";
 import { addClientCommands } from "./client-commands.ts";
 import { configOption, envFileOption, jsonOption } from "./common-options.ts";
 import { EXIT_CODES } from "./exit-codes.ts";
-import { outputWidth, sayText } from "./output/console.ts";
+import { outputWidth, print, sayText } from "./output/console.ts";
 import { guidePath } from "./output/guide-path.ts";
+import { plainLine } from "./output/plain.ts";
 import { wrap } from "./output/wrap.ts";
 import { addPinCommand } from "./pin-command.ts";
 import { PROGRAM } from "./program-name.ts";
@@ -25,7 +26,7 @@ const SERVING: readonly string[] = ["up", "start", "serve", "stdio"];
 export function createProgram(verb?: string): Command {
   const program = new Command("isthmus")
     .description("The narrow waist between agents and everything they can call.")
-    .version(VERSION, "--version", "print the version")
+    .version(VERSION, "-V, --version", "print the version")
     .configureOutput({ writeErr: sayText, outputError: (text) => sayText(said(text)) })
     // Every verb has options; without the word there is room for what the verb does, down to narrow terminals.
     .configureHelp({
@@ -69,7 +70,10 @@ export function createProgram(verb?: string): Command {
     addClientCommands(program);
   }
 
-  for (const command of program.commands) sayChoices(command);
+  for (const command of program.commands) {
+    sayChoices(command);
+    sayPairs(command);
+  }
   // Whoever reads a config reads variables with it.
   for (const command of program.commands) {
     if (command.options.some(({ long }) => long === "--config")) command.addOption(envFileOption());
@@ -78,6 +82,11 @@ export function createProgram(verb?: string): Command {
     const { envFile } = command.opts<{ envFile?: readonly string[] }>();
     if (envFile) (await import("./env-files.ts")).readEnvFiles(envFile);
   });
+
+  program
+    .command("version", { hidden: true })
+    .description("Another word for --version.")
+    .action(() => print(VERSION));
 
   program
     .command("demo-server", { hidden: true })
@@ -96,6 +105,20 @@ function sayChoices(command: Command): void {
   command
     .configureOutput({ outputError: (text) => sayText(/missing required argument/.test(text) ? missing : said(text)) })
     .showHelpAfterError(`"${PROGRAM} help ${name}" says what they do.`);
+}
+
+/** Of a verb that takes arguments of tools or prompts: they are no options. */
+function sayPairs(command: Command): void {
+  if (!command.registeredArguments.some((argument) => argument.name() === "arguments")) return;
+  command.configureOutput({
+    outputError(text) {
+      const [, word, name, given] = /unknown option '(--([^'=]+)(?:=([^']*))?)'/.exec(text) ?? [];
+      if (word === undefined) return sayText(said(text));
+      const next = process.argv[process.argv.indexOf(word) + 1];
+      const value = given ?? (next === undefined || next.startsWith("-") ? "..." : next);
+      sayText(`${said(text).trimEnd()}\nisthmus: arguments are key=value: ${plainLine(`${name}=${value}`)}\n`);
+    },
+  });
 }
 
 function said(text: string): string {

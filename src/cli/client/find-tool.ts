@@ -5,7 +5,7 @@ import { Ending } from "../ending.ts";
 import { heldLine } from "../output/held-words.ts";
 import { PROGRAM } from "../program-name.ts";
 import { type Connection, cutLists, type ServerState } from "./connect.ts";
-import { type Listing, listOffers, type Offered, otherConfigOf } from "./offers.ts";
+import { type Listing, listOffers, type Offered, otherConfigOf, serverAmong } from "./offers.ts";
 
 export type FoundTool = { readonly connection: Connection; readonly tool: Offered; readonly canAsk: boolean };
 
@@ -62,6 +62,15 @@ function suggest(name: string, { offers }: Listing): string {
   return (meant === undefined ? ends : [meant]).map((one) => `"${one}"`).join(" or ");
 }
 
+/** Of a tool whose server offers none, because of what is wrong with it; undefined: it is none of such a server. */
+function awayLine(name: string, { offers, troubles }: Listing): string | undefined {
+  const ids = troubles.map(([id]) => id);
+  const found = troubles.find(([id]) => id === serverAmong(name, ids));
+  if (!found || offers.some((offer) => serverAmong(offer.name, [found[0]]) !== undefined)) return undefined;
+  const [id, status, why] = found;
+  return `${name} is not offered now: ${id} is ${status}${why === "" ? "" : `: ${why}`}; "${PROGRAM} doctor" says what to do`;
+}
+
 function describeMissing(name: string, { listing, servers, other }: Missed): Ending {
   const disabled = servers.find(
     ({ id, status }) => status === "disabled" && /^(?:\.|__)/.test(name.slice(id.length)) && name.startsWith(id),
@@ -72,6 +81,8 @@ function describeMissing(name: string, { listing, servers, other }: Missed): End
       `no tool is called ${JSON.stringify(name)}: the server ${disabled.id} is disabled; ${cure}`,
     ]);
   }
+  const away = other === undefined ? awayLine(name, listing) : undefined;
+  if (away !== undefined) return new Ending("callFailed", [away]);
   if (listing.held.includes(name)) return new Ending("callFailed", [heldLine(name)]);
   const hint = suggest(name, listing);
   const broken = listing.troubles.map(([id, status]) => `${id} is ${status}`).join(", ");

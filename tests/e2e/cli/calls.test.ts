@@ -43,6 +43,30 @@ describe("list", () => {
 });
 
 describe("call", () => {
+  test("begins with why the server of the tool is away, and says of one that ended what is not known", async () => {
+    const away = await run("call", "gone.anything");
+    expect([away.code, away.stderr.split("\n")[0]]).toEqual([
+      6,
+      expect.stringMatching(/^isthmus: gone\.anything is not offered now: gone is unreachable: cannot start .*doctor/),
+    ]);
+    const died = await run("call", "odd.die");
+    expect([died.code, died.stderr.split("\n")[0]]).toEqual([
+      6,
+      "isthmus: odd.die: the server odd ended during the call (exited with code 3); whether it acted is not known (OUTCOME_UNKNOWN)",
+    ]);
+    await expect.poll(async () => (await run("call", "odd.env", "name=NONE")).stdout).toBe("unset\n");
+  });
+
+  test.each([
+    [["--name", "x"], "name=x"],
+    [["--name=x y"], "name=x y"],
+    [["--name"], "name=..."],
+  ])("says of %j how arguments are written", async (words, meant) => {
+    const { code, stderr } = await run("call", "hello.greet", ...words);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(`\nisthmus: arguments are key=value: ${meant}\n`)]);
+    expect(stderr).toContain("unknown option '--name");
+  });
+
   test("types its arguments by the schema and prints what the tool answers", async () => {
     expect(await run("call", "hello.add", "a=20", "b=22")).toMatchObject({ code: 0, stdout: "42\n", stderr: "" });
     expect(await run("call", "hello.greet", '{"name":"Ada"}')).toMatchObject({ code: 0, stdout: "Hello, Ada!\n" });

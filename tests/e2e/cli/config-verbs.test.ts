@@ -1,10 +1,22 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { VERSION } from "../../../src/server/version.ts";
 import { ROOT } from "../kit/program.ts";
 import { freePort, HELLO, ODD, scriptServer, Workspace } from "./workspace.ts";
 
 const free = '[gateway]\nlisten = "127.0.0.1:0"\n';
+
+test.each([["version"], ["-V"], ["--version"]])("%s prints the version and nothing else", async (word) => {
+  await using workspace = new Workspace();
+  expect(await workspace.run(word)).toEqual({ code: 0, stdout: `${VERSION}\n`, stderr: "" });
+});
+
+test("a config that is named and not there is told so", async () => {
+  await using workspace = new Workspace();
+  const { code, stderr } = await workspace.run("list", "--config", "nope.toml");
+  expect([code, stderr]).toEqual([3, expect.stringMatching(/^isthmus: \S*nope\.toml: there is no such file\n/)]);
+});
 
 describe("without a running gateway", () => {
   test("list and call open the config in their own process, and say so", async () => {

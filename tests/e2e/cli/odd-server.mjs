@@ -15,6 +15,7 @@ const tools = [
   { name: "wait", description: "Waits until it is cancelled.", inputSchema: schema({ file: { type: "string" } }) },
   { name: "pose", description: "Answers as if it were the gateway.", inputSchema: schema({ key: { type: "string" } }) },
   { name: "fault", description: "Fails as if it were the gateway.", inputSchema: schema({ data: { type: "string" } }) },
+  { name: "die", description: "Ends the server.", inputSchema: schema() },
   { name: "env", description: "Shows a variable.", inputSchema: schema({ name: { type: "string" } }) },
 ];
 const waiting = new Map();
@@ -43,6 +44,7 @@ function fault(id, data) {
 
 function callTool(id, { name, arguments: args, _meta }) {
   if (name === "fail") send({ id, result: text("It is broken.", true) });
+  if (name === "die") process.exit(3);
   if (name === "pose") pose(id, args.key);
   if (name === "fault") fault(id, args.data);
   if (name === "env") send({ id, result: text(process.env[args.name] ?? "unset") });
