@@ -36,9 +36,11 @@ describe("CallNotices", () => {
   test.each([{ isTTY: true, columns: 80 }, {}])(
     "cuts nothing of a text that is longer than the terminal, and tells it once (%j)",
     (terminal) => {
-      const { progress, shown } = rig(terminal);
+      const { notices, progress, shown } = rig(terminal);
+      expect(notices.hasTold("http://127.0.0.1:7411/approvals/")).toBe(false);
       for (let step = 1; step <= 3; step++) progress({ progress: step * 1e-6, message: WAITS });
       expect(shown()).toBe(`${WAITS}\n`);
+      expect(notices.hasTold("http://127.0.0.1:7411/approvals/")).toBe(true);
       progress({ progress: 4, message: "done\u001b[2J soon" });
       expect(shown()).toContain("4 done [2J soon");
     },

@@ -37,6 +37,11 @@ export class CallNotices {
     this.#hasProgress = false;
   }
 
+  /** Whether this stands on the screen already, whole. */
+  hasTold(words: string): boolean {
+    return this.#told?.includes(words) ?? false;
+  }
+
   #progress(text: string): void {
     if (!this.#output.isTTY) return this.#line(text);
     this.#output.write(`${CLEAR_LINE}${cut(text, (this.#output.columns ?? 80) - 1)}`);

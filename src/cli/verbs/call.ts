@@ -41,7 +41,12 @@ export async function call(name: string, words: readonly string[], options: Call
     );
     notices.end();
     if (terminal && !canAsk && wantedToAsk(result)) say("the tool wanted to ask something; --questions lets it");
-    await show(name, result, { isJson: options.json ?? false, url: namedUrl(options, connection.place), connection });
+    await show(name, result, {
+      isJson: options.json ?? false,
+      url: namedUrl(options, connection.place),
+      connection,
+      notices,
+    });
   } catch (error) {
     notices.end();
     throw await describeRefusal(name, error, connection);
@@ -60,25 +65,33 @@ function namedUrl({ url, config }: ConnectFlags, place: Connection["place"]): st
   return config === undefined || !place ? undefined : configuredUrl(place)?.origin;
 }
 
-type Shown = { readonly isJson: boolean; readonly url: string | undefined; readonly connection: Connection };
+type Shown = {
+  readonly isJson: boolean;
+  readonly url: string | undefined;
+  readonly connection: Connection;
+  readonly notices: CallNotices;
+};
 
-async function show(name: string, result: JsonObject, { isJson, url, connection }: Shown): Promise<void> {
+async function show(name: string, result: JsonObject, { isJson, url, connection, notices }: Shown): Promise<void> {
   const ours = objectOf(objectOf(result._meta)[ERROR_KEY]);
   if (isJson) printJson(result);
   // What the gateway says instead of the tool is no result.
   else if (ours.code === undefined) printText(resultText(result));
   const gate = objectOf(objectOf(result._meta)["x-mcpax-gate"]);
-  if (ours.code === "CONFIRMATION_REQUIRED") throw waiting(name, gate, url);
+  if (ours.code === "CONFIRMATION_REQUIRED") throw waiting(name, gate, { url, notices });
   if (ours.code !== undefined) throw await callFailed(name, plainLine(resultText(result)), ours, connection);
   if (result.isError === true) throw new Ending("toolError", ["the tool answered that it failed"]);
 }
 
 /** Somebody must say yes first: what for, until when, and how. */
-function waiting(name: string, gate: JsonObject, url: string | undefined): Ending {
+function waiting(name: string, gate: JsonObject, { url, notices }: Pick<Shown, "url" | "notices">): Ending {
   const { reason, expires_at, confirm_url, confirmation_id, nobody_can_approve } = gate;
   const word = (value: unknown) => plainLine(textOf(value) ?? "");
   const known = (value: unknown) => (textOf(value) === undefined ? undefined : word(value));
-  const where = { id: word(confirmation_id), page: known(confirm_url), missing: known(nobody_can_approve), url };
+  const link = known(confirm_url);
+  // It fills the screen, and has been said when the call began to wait.
+  const page = link !== undefined && notices.hasTold(link) ? "the page above" : link;
+  const where = { id: word(confirmation_id), page, missing: known(nobody_can_approve), url };
   return new Ending("callFailed", [
     `${name} was not called: it waits for a yes until ${word(expires_at)}, because ${reasonText(word(reason))}`,
     `${whereToApprove(where)}, then call again`,

@@ -48,6 +48,7 @@ describe("a newcomer who runs the demo", () => {
   test("says yes with the command that `isthmus call` names, which was told where the gateway is", async () => {
     const { stderr } = await run("call", "demo.forget", `name=Ada ${++number}`, "--url", demo.origin);
     const [, told = ""] = /^isthmus: (open .*), then call again$/m.exec(stderr) ?? [];
+    expect(stderr.split("/approvals/")).toHaveLength(2);
     const { code, stdout } = await run(...commandIn(told));
     expect([code, stdout]).toEqual([0, expect.stringContaining("Approved")]);
   });
