@@ -20,7 +20,7 @@ import { MemoryChannel } from "./memory-channel.ts";
 
 export type Connection = {
   readonly client: McpClient;
-  /** What the config says about it, when the gateway was found by it. */
+  /** What the config says about it, when the gateway was found by one that somebody wrote. */
   readonly place: GatewayPlace | undefined;
   /** How its servers are, as far as we may know: only operators may. */
   servers(): Promise<readonly ServerState[]>;
@@ -61,6 +61,8 @@ export async function connect(flags: ConnectFlags, talk: Talk = {}): Promise<Con
   const running = url && (await openRunning(url, talk, OPEN_MS));
   if (url && running) {
     sayProblems(place, url);
+    // Without a config here the place is that of the demo, and the gateway may have any config.
+    if (!place.files) return { ...running, place: undefined };
     return { ...running, place, otherConfig: async () => otherConfigLine(url, await aboutGateway(url), place) };
   }
   const { config, env, files } = readOwnConfig({

@@ -99,11 +99,13 @@ export function serverAmong(name: string, ids: readonly string[]): string | unde
   return fitting.toSorted((a, b) => b.length - a.length)[0];
 }
 
-/** Which server a name belongs to. Without a config it is what stands before the first dot. */
+/** Which server a name belongs to. Without a config, or where one cannot be read whole, it is what stands before the first dot. */
 export function serverOf(name: string, place: GatewayPlace | undefined): string | undefined {
-  if (!place) return name.includes(".") ? name.slice(0, name.indexOf(".")) : undefined;
+  const prefix = name.includes(".") ? name.slice(0, name.indexOf(".")) : undefined;
+  if (!place) return prefix;
   const separator = place.gateway.naming === "dotted" ? "." : "__";
   const fitting = place.servers.filter(({ segment }) => segment !== "" && name.startsWith(segment + separator));
   const longest = fitting.toSorted((a, b) => b.segment.length - a.segment.length)[0];
-  return (longest ?? place.servers.find(({ segment }) => segment === ""))?.id;
+  const found = longest ?? place.servers.find(({ segment }) => segment === "");
+  return found?.id ?? (place.problems && prefix);
 }

@@ -27,14 +27,15 @@ export async function aboutGateway(url: URL): Promise<JsonObject> {
 /** With which config a gateway runs that says so, where it is another than this one. */
 export function otherConfig(about: JsonObject, { files: own = [] }: Files): string | undefined {
   const files = filesIn(about);
-  if (!files || own.length === 0 || runsWith({ files }, own)) return undefined;
+  const isDemo = files?.length === 0 && own.length === 0;
+  if (!files || isDemo || runsWith({ files }, own)) return undefined;
   return plainLine(files.join(", ")) || "the built-in demo";
 }
 
-/** In one line; undefined: it runs with this config, or does not say. */
-export function otherConfigLine(url: URL, about: JsonObject, place: Files): string | undefined {
-  const other = otherConfig(about, place);
-  return other && `the gateway at ${url.origin} runs with ${other}, and not with ${place.files?.join(", ")}`;
+/** In one line; undefined: it runs with this config, or does not say, or there is none here that it could be expected to have. */
+export function otherConfigLine(url: URL, about: JsonObject, { files = [] }: Files): string | undefined {
+  const other = files.length === 0 ? undefined : otherConfig(about, { files });
+  return other && `the gateway at ${url.origin} runs with ${other}, and not with ${files.join(", ")}`;
 }
 
 /** By a verb that would change something there, which its user did not ask for. Throws Ending. */

@@ -16,7 +16,9 @@ import { printFinding, verdict } from "../doctor/report.ts";
 import { besideRunning, type RunningServer, runningServers } from "../doctor/running-servers.ts";
 import { describeTried, type TriedServer } from "../doctor/server-finding.ts";
 import { tryServer } from "../doctor/try-server.ts";
+import { describeRunning, foundElsewhere } from "../doctor/without-config.ts";
 import { Ending } from "../ending.ts";
+import { filesIn } from "../operator/find-listener.ts";
 import { aboutGateway, otherConfig } from "../operator/other-config.ts";
 import { outputWidth, printJson, printText } from "../output/console.ts";
 import { guidePath } from "../output/guide-path.ts";
@@ -57,9 +59,7 @@ export function checkNode(version: string): Finding {
 
 function readConfig({ config }: DoctorOptions, tell: Tell): ObtainedConfig | undefined {
   try {
-    const obtained = obtainConfig(config === undefined ? {} : { config }, process.argv[1] ?? "");
-    tell(ok("config", obtained.files.join(", ") || "none; the built-in demo is used"));
-    return obtained;
+    return obtainConfig(config === undefined ? {} : { config }, process.argv[1] ?? "");
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     tell(...error.problems.map((text) => problem("config", text, adviceForConfig(text))));
@@ -76,10 +76,17 @@ function adviceForConfig(text: string): string {
 type Checking = { readonly timeoutMs: number; readonly tell: Tell; readonly config?: string };
 
 async function checkConfigured(obtained: ObtainedConfig, { timeoutMs, tell, config: file }: Checking): Promise<void> {
-  const { config, env, source } = obtained;
-  tell(...checkCertificates(env), ...checkFiles(inspectFiles(config, source)), ...checkState(config));
+  const { config, env, source, files } = obtained;
   const url = configuredUrl(config);
-  const other = url && otherConfig(await aboutGateway(url), source);
+  const about = url ? await aboutGateway(url) : {};
+  const other = otherConfig(about, source);
+  if (url && other !== undefined && files.length === 0) {
+    tell(foundElsewhere(url.origin, filesIn(about) ?? []), ...checkCertificates(env));
+    tell(...(await checkGateway(config, undefined)), ...describeRunning(await runningServers(config)));
+    return tell(...checkClients(env, url, false));
+  }
+  tell(ok("config", files.join(", ") || "none; the built-in demo is used"));
+  tell(...checkCertificates(env), ...checkFiles(inspectFiles(config, source)), ...checkState(config));
   tell(...(await checkGateway(config, other)), checkApprovals(config));
   const waiting = [...config.servers.entries()];
   const running: ReadonlyMap<string, RunningServer> = other === undefined ? await runningServers(config) : new Map();

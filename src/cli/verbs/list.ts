@@ -59,9 +59,13 @@ async function look(connection: Connection, options: ListOptions): Promise<Asked
   const servers = await connection.servers();
   const other = await connection.otherConfig?.();
   const ids = servers.map(({ id }) => id);
-  // What the config here says of names is about another gateway then.
-  const serverOfName = (name: string) =>
-    other === undefined ? serverOf(name, connection.place) : serverAmong(name, ids);
+  const { place } = connection;
+  const serverOfName = (name: string) => {
+    // What the config here says of names is about another gateway then.
+    if (other !== undefined) return serverAmong(name, ids);
+    const isWhole = place !== undefined && place.problems === undefined;
+    return (isWhole ? undefined : serverAmong(name, ids)) ?? serverOf(name, place);
+  };
   const isTold = ({ kind }: Offered) => kind === "tool" || kind === "prompt";
   const offers = found.offers.map((one) => (isTold(one) ? { ...one, server: serverOfName(one.name) } : one));
   const listing = { ...found, offers };
@@ -70,7 +74,7 @@ async function look(connection: Connection, options: ListOptions): Promise<Asked
     ...listing,
     serverOf: serverOfName,
     asked: options.prompts ? "prompt" : "tool",
-    other: lacksServer(listing, connection.place) ? other : undefined,
+    other: lacksServer(listing, place) ? other : undefined,
     words: new Map(servers.map(({ id, lastWords = [] }) => [id, lastWords])),
     cut: cutLists(servers),
     nothingGranted: facts?.grantsNothing ? grantExample(facts, connection) : undefined,
