@@ -66,7 +66,7 @@ export async function startGateway(flags: ConfigFlags, options: StartOptions): P
   endOnDefects(log);
   const warden = new FileWarden(log);
   checkFiles(warden, obtained);
-  const state = hasState ? await openStores(obtained.config, log) : undefined;
+  const state = hasState ? await openStores(obtained.config, log, flags) : undefined;
   const operatorToken = hasPages ? ownOperatorToken(log) : undefined;
   const { config, env, source, files } = obtained;
   const isFound = flags.listen === undefined && flags.config === undefined;
@@ -97,19 +97,22 @@ function ownOperatorToken(log: Log): string | undefined {
   }
 }
 
-async function openStores(config: Config, log: Log): Promise<GatewayState | undefined> {
+async function openStores(config: Config, log: Log, flags: ConfigFlags): Promise<GatewayState | undefined> {
   try {
     return await openState(config.state, log);
   } catch (error) {
     if (!(error instanceof StateFault)) throw error;
-    throw new Ending("store", [error.message, ...(error.isTaken ? await ownerLines(config) : [])]);
+    throw new Ending("store", [error.message, ...(error.isTaken ? await ownerLines(config, flags) : [])]);
   }
 }
 
 /** Where the gateway is that has the stores, as far as it can be known: most likely where this one was to be. */
-async function ownerLines(config: Config): Promise<string[]> {
+async function ownerLines(config: Config, flags: ConfigFlags): Promise<string[]> {
   const { findListener, listenerText } = await import("./operator/find-listener.ts");
+  const { movedGateway, movedLine } = await import("./operator/moved-gateway.ts");
   const url = configuredUrl(config);
   const listener = url && (await findListener(url));
-  return listener ? [`${listenerText(listener)} listens on ${url.origin}`] : [];
+  return listener
+    ? [`${listenerText(listener)} listens on ${url.origin}`]
+    : movedLine(await movedGateway(flags.config));
 }

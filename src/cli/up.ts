@@ -14,6 +14,7 @@ import { configuredUrl } from "./client/gateway-url.ts";
 import { Ending } from "./ending.ts";
 import { onHangup } from "./hangup.ts";
 import { endWithNpm, isStartedByNpm } from "./npm-parent.ts";
+import { leaveMark } from "./operator/gateway-mark.ts";
 import { outputWidth, printJson, printText } from "./output/console.ts";
 import { endOnSignals } from "./process-end.ts";
 import { PROGRAM } from "./program-name.ts";
@@ -26,12 +27,15 @@ export async function up(options: ConfigFlags & { readonly json?: boolean }): Pr
   const watch = watchStart({ isQuiet: options.json ?? false });
   const started = await startGateway(options, { sink: watch, hasState: true, hasPages: true });
   const { gateway, log, source, looked, knowsOperator } = started;
-  endOnSignals(log, () => gateway.close(), { hasEcho: isStartedByNpm(source.env) });
+  let unmark = () => {};
+  endOnSignals(log, () => gateway.close().finally(() => unmark()), { hasEcho: isStartedByNpm(source.env) });
   endWithNpm(source.env);
   const address = await listen(gateway, source.files);
   const urlOf = (at: ListenAddress) => `${gateway.config.gateway.tls ? "https" : "http"}://${formatListen(at)}/mcp`;
   const [url, reachable] = [urlOf(address), urlOf(reachableAt(address))];
   log.info("listening", { url });
+  const isGiven = options.listen !== undefined || Boolean(source.env.ISTHMUS_LISTEN);
+  unmark = leaveMark(gateway, { pid: process.pid, url: reachable, isGiven });
   const follower = gateway.follow(
     source,
     withoutDemo(source, (change) => void watch.changed(gateway, change)),

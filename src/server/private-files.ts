@@ -99,7 +99,7 @@ function keptFiles({ gateway: { state }, state: { database }, audit }: Config): 
     { file: join(state, "audit-key.pem"), holds: "key" },
     { file: join(state, "vault.keys"), holds: "key" },
     { file: join(state, "audit"), holds: "folder" },
-    ...["audit-checkpoint.json", "pins.json"].map((name) => data(join(state, name))),
+    ...["audit-checkpoint.json", "pins.json", "gateway.json"].map((name) => data(join(state, name))),
     ...sqlite,
     ...file,
   ];

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../json.ts";
+import { type JsonObject, objectOf, textOf } from "../json.ts";
 
 /** A way to an MCP server: messages go out, and whatever comes back is heard. */
 export interface Channel {
@@ -29,4 +29,13 @@ export class NoAnswer extends Error {
     this.isNobody = isNobody;
     this.words = words;
   }
+}
+
+/** By why a connection failed. */
+export function noAnswerFor(error: unknown): NoAnswer {
+  const { code, message, name } = objectOf(error);
+  const isLate = name === "AbortError" || name === "TimeoutError" || code === "ABORT_ERR";
+  if (isLate) return new NoAnswer("it took too long", false);
+  const isNobody = code === "ECONNREFUSED" || code === "ENOTFOUND" || code === "EHOSTUNREACH";
+  return new NoAnswer(textOf(code) ?? textOf(message) ?? "the connection failed", isNobody);
 }

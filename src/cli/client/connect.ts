@@ -7,6 +7,7 @@ import type { Gateway, ServerSummary } from "../../server/gateway-types.ts";
 import { createLog } from "../../server/log.ts";
 import { Ending } from "../ending.ts";
 import { listOf, objectOf, objectsIn, textOf } from "../json.ts";
+import { movedGateway, movedLine } from "../operator/moved-gateway.ts";
 import { aboutGateway, otherConfigLine } from "../operator/other-config.ts";
 import { say, sayText } from "../output/console.ts";
 import { readGatewayPlace, readOwnConfig, sayProblems } from "../own-config.ts";
@@ -17,6 +18,7 @@ import { HttpChannel } from "./http-channel.ts";
 import { httpGet, jsonOf } from "./http-get.ts";
 import { type ClientOptions, McpClient } from "./mcp-client.ts";
 import { MemoryChannel } from "./memory-channel.ts";
+import { nobodyThere } from "./nobody-there.ts";
 
 export type Connection = {
   readonly client: McpClient;
@@ -69,6 +71,7 @@ export async function connect(flags: ConnectFlags, talk: Talk = {}): Promise<Con
     ...(flags.config !== undefined && { config: flags.config }),
     logLevel: "error",
   });
+  for (const line of movedLine(await movedGateway(flags.config))) say(line);
   say(describeOwn(url, files.length === 0));
   const log = createLog({ level: "error", format: "pretty", write: sayText });
   // A verb brings no signatures: what would wait for one is refused at once.
@@ -77,11 +80,11 @@ export async function connect(flags: ConnectFlags, talk: Talk = {}): Promise<Con
 }
 
 async function connectTo(url: URL, talk: Talk): Promise<Connection> {
-  const running = await openRunning(url, talk, OPEN_MS);
-  if (running) return { ...running, place: undefined };
-  throw new Ending("unreachable", [
-    `--url: nothing listens at ${url.href}; start the gateway there with "${PROGRAM} up"`,
-  ]);
+  try {
+    return { ...(await openAt(url, talk, OPEN_MS)), place: undefined };
+  } catch (error) {
+    throw error instanceof NoAnswer ? await nobodyThere(url, error, { url: url.href }) : error;
+  }
 }
 
 /** Undefined when nothing listens there. Throws Ending when something else does, or when it does not let us. */
@@ -90,6 +93,16 @@ export async function openRunning(
   talk: Talk,
   timeoutMs: number,
 ): Promise<Omit<Connection, "place"> | undefined> {
+  try {
+    return await openAt(url, talk, timeoutMs);
+  } catch (error) {
+    if (error instanceof NoAnswer) return undefined;
+    throw error;
+  }
+}
+
+/** Rejects with NoAnswer when nothing listens there, else as openRunning does. */
+async function openAt(url: URL, talk: Talk, timeoutMs: number): Promise<Omit<Connection, "place">> {
   const life = new AbortController();
   const client = new McpClient({ ...talk, connect: (hear) => new HttpChannel({ url, hear, signal: life.signal }) });
   const timer = setTimeout(() => life.abort(), timeoutMs);
@@ -101,7 +114,7 @@ export async function openRunning(
     return { client, servers: async () => ((await about()).role === undefined ? [] : askServers(url)), about, close };
   } catch (error) {
     if (!(error instanceof Error) || error instanceof Ending) throw error;
-    if (error instanceof NoAnswer && error.isNobody) return undefined;
+    if (error instanceof NoAnswer && error.isNobody) throw error;
     const words = error instanceof NoAnswer ? error.words : undefined;
     // One that answers and has nothing at that path is not missing itself.
     const exit = error instanceof NoAnswer && error.isMissing ? "failure" : "unreachable";
@@ -143,7 +156,7 @@ async function askAbout(url: URL): Promise<GatewayFacts> {
 }
 
 function describeOwn(url: URL | undefined, isDemo: boolean): string {
-  const nobody = url ? `nothing listens on ${url.host}` : "the config names no port";
+  const nobody = url ? `no gateway runs at ${url.origin}` : "the config names no port";
   const what = isDemo ? "the built-in demo runs" : "the config's servers run";
   return `${nobody}, so ${what} in this process for now; start "${PROGRAM} up" to keep it going`;
 }

@@ -7,7 +7,7 @@ import { request as requestHttps } from "node:https";
 import { createSseDecoder } from "../../wire/sse/index.ts";
 import { isObject, type JsonObject, objectOf, parseJson, textOf } from "../json.ts";
 import { authorizationHeader } from "./authorization.ts";
-import { type Channel, type Hear, NoAnswer } from "./channel.ts";
+import { type Channel, type Hear, NoAnswer, noAnswerFor } from "./channel.ts";
 import { gatewayWords, reasonIn, refusalOf } from "./refusal.ts";
 
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
@@ -60,7 +60,7 @@ export class HttpChannel implements Channel {
     return new Promise((resolve, reject) => {
       const request = url.protocol === "https:" ? requestHttps : requestHttp;
       const sent = request(url, { method, headers, agent: false, signal }, resolve);
-      sent.on("error", (error) => reject(describeError(error)));
+      sent.on("error", (error) => reject(noAnswerFor(error)));
       sent.end(body);
     });
   }
@@ -117,13 +117,6 @@ async function readChunks(response: IncomingMessage, take: (chunk: Buffer) => vo
   try {
     for await (const chunk of response) take(Buffer.from(chunk));
   } catch (error) {
-    throw error instanceof NoAnswer ? error : describeError(error);
+    throw error instanceof NoAnswer ? error : noAnswerFor(error);
   }
-}
-
-function describeError(error: unknown): NoAnswer {
-  const { code, message, name } = objectOf(error);
-  if (name === "AbortError" || code === "ABORT_ERR") return new NoAnswer("it took too long", false);
-  const isNobody = code === "ECONNREFUSED" || code === "ENOTFOUND" || code === "EHOSTUNREACH";
-  return new NoAnswer(textOf(code) ?? textOf(message) ?? "the connection failed", isNobody);
 }

@@ -5,20 +5,19 @@ import { createSseDecoder } from "../../wire/sse/index.ts";
 import { Ending } from "../ending.ts";
 import type { OperatorProof } from "../operator/send-as-operator.ts";
 import { authorizationHeader } from "./authorization.ts";
+import { noAnswerFor } from "./channel.ts";
 import { knownAt } from "./http-send.ts";
 import { refusalOf } from "./refusal.ts";
 
 const MAX_EVENT_BYTES = 4 * 1024 * 1024;
 
-/** `proof`: where whoever runs the gateway follows. Resolves when the gateway ends it. Throws Ending where it refuses, or is not there. */
+/** `proof`: where whoever runs the gateway follows. Resolves when the gateway ends it. Rejects with Ending where it refuses, and with NoAnswer where it is not there. */
 export async function httpEvents(url: URL, onData: (data: string) => void, proof?: OperatorProof): Promise<void> {
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     const get = url.protocol === "https:" ? getHttps : getHttp;
     const headers = { Accept: "text/event-stream", ...authorizationHeader(), ...proof?.sign("") };
-    get(url, { agent: false, headers, ...(proof && knownAt(proof.address)) }, resolve).on(
-      "error",
-      (error: Error & { code?: string }) =>
-        reject(new Ending("unreachable", [`no gateway answers at ${url.origin} (${error.code ?? error.message})`])),
+    get(url, { agent: false, headers, ...(proof && knownAt(proof.address)) }, resolve).on("error", (error: Error) =>
+      reject(noAnswerFor(error)),
     );
   });
   const status = response.statusCode ?? 0;

@@ -3,7 +3,7 @@ import { get as getHttp } from "node:http";
 import { get as getHttps } from "node:https";
 import { parseJson } from "../json.ts";
 import { authorizationHeader } from "./authorization.ts";
-import { NoAnswer } from "./channel.ts";
+import { noAnswerFor } from "./channel.ts";
 
 const MAX_BYTES = 4 * 1024 * 1024;
 
@@ -17,8 +17,7 @@ export type HttpAnswer = {
 /** Rejects with NoAnswer. */
 export function httpGet(url: URL, timeoutMs: number): Promise<HttpAnswer> {
   return new Promise((resolve, reject) => {
-    const fail = (error: Error & { code?: string }) =>
-      reject(new NoAnswer(error.code ?? error.message, error.code === "ECONNREFUSED"));
+    const fail = (error: Error) => reject(noAnswerFor(error));
     const get = url.protocol === "https:" ? getHttps : getHttp;
     const sent = get(
       url,

@@ -4,7 +4,7 @@ import { request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import type { LookupFunction } from "node:net";
 import { authorizationHeader } from "./authorization.ts";
-import { NoAnswer } from "./channel.ts";
+import { noAnswerFor } from "./channel.ts";
 import type { HttpAnswer } from "./http-get.ts";
 
 const MAX_BYTES = 4 * 1024 * 1024;
@@ -36,8 +36,7 @@ export function httpSend(order: HttpOrder): Promise<HttpAnswer> {
     ...(text !== "" && { "Content-Type": "application/json" }),
   };
   return new Promise((resolve, reject) => {
-    const fail = (error: Error & { code?: string }) =>
-      reject(new NoAnswer(error.code ?? error.message, error.code === "ECONNREFUSED"));
+    const fail = (error: Error) => reject(noAnswerFor(error));
     const request = url.protocol === "https:" ? requestHttps : requestHttp;
     const signal = AbortSignal.timeout(timeoutMs);
     const sent = request(

@@ -9,6 +9,7 @@ import { createLog } from "../../server/log.ts";
 import { type GatewayState, openState, StateFault } from "../../server/state/index.ts";
 import { Ending } from "../ending.ts";
 import type { JsonObject } from "../json.ts";
+import { movedGateway, movedLine } from "../operator/moved-gateway.ts";
 import { aboutGateway, otherConfigLine, refuseOtherConfig, sayOtherConfig } from "../operator/other-config.ts";
 import { isOwnGateway, lookAsOperator, sendAsOperator } from "../operator/send-as-operator.ts";
 import { say, sayText } from "../output/console.ts";
@@ -17,6 +18,7 @@ import { NoAnswer } from "./channel.ts";
 import { type ConnectFlags, configuredUrl, gatewayUrl, parseGatewayUrl } from "./gateway-url.ts";
 import { jsonOf } from "./http-get.ts";
 import { httpSend } from "./http-send.ts";
+import { nobodyThere } from "./nobody-there.ts";
 import { isProblem, problemsIn, reasonIn, refusalOf } from "./refusal.ts";
 
 export type OperationOrder = {
@@ -64,7 +66,7 @@ export async function operate(order: OperationOrder, flags: OperatorFlags): Prom
 /** Does one at a gateway that runs: what it is about lives only there. Throws Ending. */
 export async function operateRunning(order: Omit<OperationOrder, "id">, flags: ConnectFlags): Promise<unknown> {
   if (order.method !== "GET") await refuseElsewhere(flags);
-  return await operateAt(gatewayUrl(flags), order);
+  return await operateAt(gatewayUrl(flags), order, { flags });
 }
 
 /** Of a gateway that was named nothing is expected. */
@@ -86,13 +88,13 @@ export async function sayElsewhere(flags: ConnectFlags): Promise<void> {
 
 /** Throws Ending. */
 export async function openOperator({ url, config: file, besideAnother }: OperatorFlags): Promise<Operator> {
-  if (url !== undefined) return operatorAt(parseGatewayUrl(url), {});
+  if (url !== undefined) return operatorAt(parseGatewayUrl(url), {}, { flags: { url } });
   const flags = file === undefined ? {} : { config: file };
   const place = readGatewayPlace(flags);
   const own = configuredUrl(place);
   const goOn = (found: URL) => {
     sayProblems(place, found);
-    return operatorAt(found, place);
+    return operatorAt(found, place, { flags });
   };
   let other: string | undefined;
   if (own && (await isOwnGateway(own))) {
@@ -103,7 +105,7 @@ export async function openOperator({ url, config: file, besideAnother }: Operato
     }
   }
   try {
-    return await operatorOn(readOwnConfig(flags), other);
+    return await operatorOn(readOwnConfig(flags), flags, other);
   } catch (error) {
     if (!(error instanceof Ending) || error.exit !== "config") throw error;
     // Whoever started the gateway could read its config; that its secrets are not known in this shell is nothing to it.
@@ -126,7 +128,7 @@ export async function isGateway(url: URL): Promise<boolean> {
 }
 
 /** `other`: that the gateway which answers there is not the one of this config, in one line. */
-async function operatorOn({ config, env }: ObtainedConfig, other?: string): Promise<Operator> {
+async function operatorOn({ config, env }: ObtainedConfig, flags: ConnectFlags, other?: string): Promise<Operator> {
   const log = createLog({ level: "error", format: "pretty", write: sayText });
   let state: GatewayState | undefined;
   try {
@@ -135,7 +137,7 @@ async function operatorOn({ config, env }: ObtainedConfig, other?: string): Prom
     if (!(error instanceof StateFault)) throw error;
     const running = configuredUrl(config);
     if (!running || other !== undefined) throw new Ending("store", [...(other ? [other] : []), error.message]);
-    return operatorAt(running, {}, error.message);
+    return operatorAt(running, {}, { flags, why: error.message });
   }
   if (!state) {
     const nowhere = "the config names no database, so nothing can be kept; name a gateway with --url";
@@ -164,14 +166,21 @@ function onlyWritten(url: URL | undefined): string {
   return `no gateway of yours answers${where}: this was written to the database of the config, for whichever uses it`;
 }
 
-/** `place`: by which it was found. `why`: why nobody but that gateway can do it. */
-function operatorAt(gateway: URL, place: Pick<GatewayPlace, "files">, why?: string): Operator {
+type Reason = {
+  /** By which the gateway was found. */
+  readonly flags: ConnectFlags;
+  /** Why nobody but that gateway can do it. */
+  readonly why?: string;
+};
+
+/** `place`: by which it was found. */
+function operatorAt(gateway: URL, place: Pick<GatewayPlace, "files">, reason: Reason): Operator {
   return {
     async operate(order) {
-      if (order.method === "GET") return await operateAt(gateway, order, why);
+      if (order.method === "GET") return await operateAt(gateway, order, reason);
       const about = await aboutGateway(gateway);
       refuseOtherConfig(gateway, about, place);
-      const answer = await operateAt(gateway, order, why);
+      const answer = await operateAt(gateway, order, reason);
       sayHowLong(about);
       return answer;
     },
@@ -184,18 +193,17 @@ function sayHowLong({ kept }: JsonObject): void {
   if (kept === "restart") say("the gateway keeps nothing yet: this ends with it. Restart it, and do it again");
 }
 
-async function operateAt(gateway: URL, order: Omit<OperationOrder, "id">, why?: string): Promise<unknown> {
+async function operateAt(gateway: URL, order: Omit<OperationOrder, "id">, { flags, why }: Reason): Promise<unknown> {
   const { method, path, input, timeoutMs, missing } = order;
   const url = new URL(path, gateway);
   const body = input.body !== undefined && { body: input.body };
   // To be on this machine is enough to look, and not to change anything.
   const send = method === "GET" ? lookAsOperator : sendAsOperator;
   const answer = await send({ method, url, ...body, ...(timeoutMs !== undefined && { timeoutMs }) }).catch(
-    (error: unknown) => {
+    async (error: unknown) => {
       if (!(error instanceof NoAnswer)) throw error;
-      throw new Ending(why === undefined ? "unreachable" : "store", [
-        why ?? `no gateway answers at ${url.origin} (${error.message})`,
-      ]);
+      if (why === undefined) throw await nobodyThere(url, error, flags);
+      throw new Ending("store", [why, ...movedLine(await movedGateway(flags.config))]);
     },
   );
   if (answer.status >= 200 && answer.status < 300) return answer.text === "" ? undefined : jsonOf(answer);

@@ -9,6 +9,7 @@ import { jsonOf } from "../client/http-get.ts";
 import { httpSend } from "../client/http-send.ts";
 import { reasonOf } from "../client/refusal.ts";
 import { objectOf } from "../json.ts";
+import { type MovedGateway, movedGateway } from "../operator/moved-gateway.ts";
 import { lookAsOperator } from "../operator/send-as-operator.ts";
 import { PROGRAM } from "../program-name.ts";
 import { type Finding, ok, problem, warning } from "./finding.ts";
@@ -24,8 +25,8 @@ const KEPT_IN_MEMORY =
   "the running gateway began before its config: grants, tokens and the audit trail are in memory, and end with it";
 const KEEP = "restart the gateway: from then on they are kept";
 
-/** `other`: with which config the gateway there runs, where it is another. */
-export async function checkGateway(config: Config, other: string | undefined): Promise<Finding[]> {
+/** `other`: with which config the gateway there runs, where it is another. `file`: the config, where it was named. */
+export async function checkGateway(config: Config, other: string | undefined, file?: string): Promise<Finding[]> {
   const { listen } = config.gateway;
   const address = formatListen(listen);
   const origin = configuredUrl(config)?.origin;
@@ -45,8 +46,16 @@ export async function checkGateway(config: Config, other: string | undefined): P
     return [warning("port", `${found}, but it runs with another config: ${other}`, OTHER)];
   } catch (error) {
     if (!(error instanceof NoAnswer)) throw error;
-    return [error.isNobody ? await checkFree(listen, address) : taken(address)];
+    const found = error.isNobody ? await checkFree(listen, address) : taken(address);
+    const moved = await movedGateway(file);
+    return [moved ? besideMoved(found, address, moved) : found];
   }
+}
+
+/** What verbs find at the address of the config is not what runs with it. */
+function besideMoved({ level, found }: Finding, address: string, { found: where, advice, isMeant }: MovedGateway) {
+  const text = `${level === "ok" ? `${address} is free` : found}, and ${where}`;
+  return (isMeant ? warning : problem)("port", text, advice);
 }
 
 function taken(address: string): Finding {

@@ -4,6 +4,7 @@ import { NoAnswer } from "../client/channel.ts";
 import { type ConnectFlags, gatewayUrl } from "../client/gateway-url.ts";
 import { type HttpAnswer, jsonOf } from "../client/http-get.ts";
 import { httpSend } from "../client/http-send.ts";
+import { nobodyThere } from "../client/nobody-there.ts";
 import { refusalOf } from "../client/refusal.ts";
 import { Ending } from "../ending.ts";
 import { type JsonObject, objectOf, objectsIn, textOf } from "../json.ts";
@@ -24,9 +25,11 @@ export type WantedApprovals = Readonly<
 
 /** Of one gateway. Everything throws Ending where it is not there, or says no. */
 export class GatewayApi {
+  readonly #flags: ConnectFlags;
   readonly #url: URL;
 
   constructor(flags: ConnectFlags) {
+    this.#flags = flags;
     this.#url = gatewayUrl(flags);
   }
 
@@ -85,7 +88,7 @@ export class GatewayApi {
       answer = await send({ method: order.body ? "POST" : "GET", url, ...order });
     } catch (error) {
       if (!(error instanceof NoAnswer)) throw error;
-      throw new Ending("unreachable", [`no gateway answers at ${url.origin} (${error.message})`]);
+      throw await nobodyThere(url, error, this.#flags);
     }
     if (answer.status === 200 || (mayMiss && answer.status === 404)) return answer;
     if (mayRefuse && (answer.status === 403 || answer.status === 409)) return answer;

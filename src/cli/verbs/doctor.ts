@@ -83,11 +83,11 @@ async function checkConfigured(obtained: ObtainedConfig, { timeoutMs, tell, conf
   if (url && other !== undefined && files.length === 0) {
     tell(foundElsewhere(url.origin, filesIn(about) ?? []), ...checkCertificates(env));
     tell(...(await checkGateway(config, undefined)), ...describeRunning(await runningServers(config)));
-    return tell(...checkClients(env, url, false));
+    return tell(...(await checkClients(env, url, false)));
   }
   tell(ok("config", files.join(", ") || "none; the built-in demo is used"));
   tell(...checkCertificates(env), ...checkFiles(inspectFiles(config, source)), ...checkState(config));
-  tell(...(await checkGateway(config, other)), checkApprovals(config));
+  tell(...(await checkGateway(config, other, file)), checkApprovals(config));
   const waiting = [...config.servers.entries()];
   const running: ReadonlyMap<string, RunningServer> = other === undefined ? await runningServers(config) : new Map();
   const found: Finding[] = [];

@@ -1,6 +1,8 @@
 import { LOG_LEVELS, type LogLevel } from "../../server/log-level.ts";
+import { NoAnswer } from "../client/channel.ts";
 import { type ConnectFlags, gatewayUrl } from "../client/gateway-url.ts";
 import { httpEvents } from "../client/http-events.ts";
+import { nobodyThere } from "../client/nobody-there.ts";
 import { operateRunning, sayElsewhere } from "../client/operate.ts";
 import { type JsonObject, objectOf, objectsIn, parseJson, textOf } from "../json.ts";
 import { proofToLook } from "../operator/send-as-operator.ts";
@@ -27,8 +29,12 @@ export async function logs(text: string | undefined, options: LogsOptions): Prom
   for (const line of objectsIn(objectOf(answer).lines)) show(line);
   if (!options.follow) return;
   const url = new URL(`/api/logs/stream?${new URLSearchParams(filter)}`, gatewayUrl(options));
-  const proof = await proofToLook({ method: "GET", url });
-  await httpEvents(url, (data) => show(objectOf(parseJson(data))), proof);
+  try {
+    const proof = await proofToLook({ method: "GET", url });
+    await httpEvents(url, (data) => show(objectOf(parseJson(data))), proof);
+  } catch (error) {
+    throw error instanceof NoAnswer ? await nobodyThere(url, error, options) : error;
+  }
 }
 
 function showWith({ json }: LogsOptions): (line: JsonObject) => void {

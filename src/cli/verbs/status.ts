@@ -6,6 +6,7 @@ import { NoAnswer } from "../client/channel.ts";
 import { missingEndpoint } from "../client/endpoint.ts";
 import { type ConnectFlags, gatewayUrl } from "../client/gateway-url.ts";
 import { httpGet, jsonOf } from "../client/http-get.ts";
+import { nobodyThere } from "../client/nobody-there.ts";
 import { operateRunning } from "../client/operate.ts";
 import { Ending } from "../ending.ts";
 import { type JsonObject, listOf, objectOf, objectsIn, textOf } from "../json.ts";
@@ -24,7 +25,7 @@ const TIMEOUT_MS = 5_000;
 
 export async function status(options: ConnectFlags & { readonly json?: boolean }): Promise<void> {
   const url = gatewayUrl(options);
-  const readiness = await readinessAt(url);
+  const readiness = await readinessAt(url, options);
   const missing = await missingEndpoint(url);
   if (missing !== undefined) throw new Ending("failure", [missing]);
   const about = objectOf(await operateRunning({ method: "GET", path: "/api/about", input: {} }, options));
@@ -72,14 +73,12 @@ async function heldBack(url: URL, { url: named, config }: ConnectFlags): Promise
   return lines.length === 0 ? [] : ["", ...lines];
 }
 
-async function readinessAt(url: URL): Promise<JsonObject> {
+async function readinessAt(url: URL, flags: ConnectFlags): Promise<JsonObject> {
   try {
     return objectOf(jsonOf(await httpGet(new URL("/readyz", url), TIMEOUT_MS)));
   } catch (error) {
     if (!(error instanceof NoAnswer)) throw error;
-    throw new Ending("unreachable", [
-      `no gateway runs at ${url.origin} (${error.message}); "${PROGRAM} up" starts one`,
-    ]);
+    throw await nobodyThere(url, error, flags);
   }
 }
 

@@ -2,6 +2,7 @@ import { readReport } from "../client/call-report.ts";
 import { NoAnswer } from "../client/channel.ts";
 import { type ConnectFlags, gatewayUrl } from "../client/gateway-url.ts";
 import { type HttpAnswer, jsonOf } from "../client/http-get.ts";
+import { nobodyThere } from "../client/nobody-there.ts";
 import { sayElsewhere } from "../client/operate.ts";
 import { refusalOf } from "../client/refusal.ts";
 import { Ending } from "../ending.ts";
@@ -18,10 +19,12 @@ const SHOWN = 20;
 export async function trace(callId: string | undefined, options: ConnectFlags & { json?: boolean }): Promise<void> {
   const url = gatewayUrl(options);
   await sayElsewhere(options);
-  if (callId === undefined) return showCalls(await lastCalls(url), options.json ?? false);
-  const answer = await ask(new URL(`/api/calls/${encodeURIComponent(callId)}`, url));
+  if (callId === undefined) return showCalls(await lastCalls(url, options), options.json ?? false);
+  const answer = await ask(new URL(`/api/calls/${encodeURIComponent(callId)}`, url), options);
   const found =
-    answer.status === 200 ? jsonOf(answer) : (await lastCalls(url)).find((call) => isMeant(callId, readReport(call)));
+    answer.status === 200
+      ? jsonOf(answer)
+      : (await lastCalls(url, options)).find((call) => isMeant(callId, readReport(call)));
   if (found === undefined) {
     throw new Ending("failure", [
       `no call ${JSON.stringify(callId)} among the last ones; "${PROGRAM} trace" lists them`,
@@ -31,19 +34,17 @@ export async function trace(callId: string | undefined, options: ConnectFlags & 
   for (const line of traceLines(readReport(found), tableWidth())) print(line);
 }
 
-async function lastCalls(url: URL): Promise<readonly JsonObject[]> {
-  return objectsIn(objectOf(jsonOf(await ask(new URL("/api/calls", url)))).calls);
+async function lastCalls(url: URL, flags: ConnectFlags): Promise<readonly JsonObject[]> {
+  return objectsIn(objectOf(jsonOf(await ask(new URL("/api/calls", url), flags))).calls);
 }
 
-async function ask(url: URL): Promise<HttpAnswer> {
+async function ask(url: URL, flags: ConnectFlags): Promise<HttpAnswer> {
   let answer: HttpAnswer;
   try {
     answer = await lookAsOperator({ method: "GET", url, timeoutMs: TIMEOUT_MS });
   } catch (error) {
     if (!(error instanceof NoAnswer)) throw error;
-    throw new Ending("unreachable", [
-      `no gateway answers at ${url.origin} (${error.message}); only a running one ("${PROGRAM} up") remembers its calls`,
-    ]);
+    throw await nobodyThere(url, error, flags);
   }
   const { calls, callId, code } = objectOf(jsonOf(answer));
   if (answer.status === 200 && (calls ?? callId) !== undefined) return answer;

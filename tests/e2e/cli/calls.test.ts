@@ -129,7 +129,7 @@ describe("call", () => {
   test("says so when nobody listens", async () => {
     const refused = await workspace.run("call", "a.b", "--url", "http://127.0.0.1:9");
     expect(refused).toMatchObject({ code: 7, stdout: "" });
-    expect(refused.stderr).toContain("nothing listens at http://127.0.0.1:9/mcp");
+    expect(refused.stderr).toContain("no gateway runs at http://127.0.0.1:9 (ECONNREFUSED)");
   });
 });
 

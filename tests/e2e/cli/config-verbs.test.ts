@@ -38,7 +38,7 @@ describe("without a running gateway", () => {
     workspace.write("isthmus.toml", `[gateway]\nlisten = "127.0.0.1:${await freePort()}"\n`);
     expect(await workspace.run("trace")).toMatchObject({
       code: 7,
-      stderr: expect.stringContaining("no gateway answers"),
+      stderr: expect.stringContaining("no gateway runs"),
     });
   });
 });
