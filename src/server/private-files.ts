@@ -1,5 +1,5 @@
 /** Every file that a gateway keeps or is given, and which of them others can read or write. */
-import { statSync } from "node:fs";
+import { accessSync, constants, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Log } from "../contract/index.ts";
 import { type Config, ConfigError, type NamedFile } from "./config/index.ts";
@@ -26,11 +26,36 @@ export function inspectFiles(config: Config, files: ConfigFiles, asker = ownUser
   return [note, ...inspectAs(keeper, config, files)];
 }
 
+/**
+ * Whose the state folder is, where that is neither the user who asks nor one who lets them in: what such a user sees of the files in
+ * it is not what the gateway sees. Undefined: the files can be looked at.
+ */
+export function foreignKeeper({ gateway: { state } }: Pick<Config, "gateway">, asker = ownUser()): string | undefined {
+  if (state === undefined || !asker || asker.uid === 0) return undefined;
+  try {
+    const stats = ownerOf(state);
+    if (!stats?.isDirectory() || stats.uid === asker.uid) return undefined;
+    return isOpen(state) ? undefined : stats.uid === 0 ? "root" : `uid ${stats.uid}`;
+  } catch {
+    // Not even the way to it can be gone.
+    return undefined;
+  }
+}
+
+function isOpen(folder: string): boolean {
+  try {
+    accessSync(folder, constants.R_OK | constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 function inspectAs(owner: Owner | undefined, config: Config, files: ConfigFiles): readonly FileFinding[] {
   return owner ? uniqueFindings(heldFiles(config, files).flatMap((held) => inspectFile(held, owner))) : [];
 }
 
-function ownerOf(path: string): Owner | undefined {
+function ownerOf(path: string): Stats | undefined {
   return statSync(path, { throwIfNoEntry: false });
 }
 

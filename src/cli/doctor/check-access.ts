@@ -1,5 +1,5 @@
 /** Callers who are asked who they are, and to whom nobody has granted anything; rules about names of nothing. */
-import { existsSync } from "node:fs";
+import { statSync } from "node:fs";
 import { type Config, isAuthOn, type ObtainedConfig } from "../../server/config/index.ts";
 import type { Gateway } from "../../server/gateway-types.ts";
 import { declaredPolicy, misspelledIn } from "../../server/governance/access.ts";
@@ -25,16 +25,25 @@ export async function checkAccess(
   const advice = grantAdvice({ server: config.servers[0]?.id });
   const { database } = config.state;
   // To look must not make a database.
-  const isEmpty = database.kind === "sqlite" && !existsSync(database.file);
-  const found = isEmpty ? true : await askGrantsNothing(file);
+  const found = database.kind === "sqlite" && isMissing(database.file) ? true : await askGrantsNothing(file);
   if (found === "asks nobody") {
     const running = "the gateway that runs serves an older one, and does not ask callers who they are yet";
     return [warning("access", `the config grants nothing to anybody; ${running}`, advice)];
   }
   if (found === false) return [ok("access", "callers were granted something while the gateway ran")];
   if (found === true) return [problem("access", `nobody may use anything: ${NOTHING_GRANTED}`, advice)];
-  const unseen = "what was granted while the gateway runs can be seen with a token in ISTHMUS_TOKEN only";
+  const unseen =
+    "what was granted while the gateway runs cannot be looked at: that takes its user, or a token in ISTHMUS_TOKEN";
   return [warning("access", `the config grants nothing to anybody; ${unseen}`, advice)];
+}
+
+/** What somebody else's folder hides may be there. */
+function isMissing(file: string): boolean {
+  try {
+    return statSync(file, { throwIfNoEntry: false }) === undefined;
+  } catch {
+    return false;
+  }
 }
 
 /** What is said in the config about a name that nothing has. */

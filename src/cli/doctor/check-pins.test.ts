@@ -26,3 +26,16 @@ describe("describePins", () => {
     expect(describePins({ file: "p", pins: [], problem: "p is broken" })[0]).toMatchObject({ level: "problem" });
   });
 });
+
+test("a file that this user may not read is never to be moved away", () => {
+  const report = (problem: string) => describePins({ file: "pins.json", pins: [], problem })[0];
+  for (const code of ["EACCES", "EPERM"]) {
+    expect(report(`pins.json cannot be read (${code})`)).toEqual({
+      level: "warning",
+      what: "pins",
+      found: `pins.json cannot be read (${code})`,
+      advice: "run doctor as the user that runs the gateway, or let this one read the file",
+    });
+  }
+  expect(report("pins.json is not JSON")).toMatchObject({ level: "problem", advice: expect.stringContaining("move") });
+});

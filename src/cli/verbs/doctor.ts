@@ -1,13 +1,13 @@
 import { parseDurationMs } from "../../contract/index.ts";
 import { ConfigError, type ObtainedConfig, obtainConfig } from "../../server/config/index.ts";
 import { inspectPins } from "../../server/pin-file-of.ts";
-import { inspectFiles } from "../../server/private-files.ts";
+import { foreignKeeper, inspectFiles } from "../../server/private-files.ts";
 import { configuredUrl } from "../client/gateway-url.ts";
 import { checkAccess, describeNames, describePatterns, describeUnprefixed } from "../doctor/check-access.ts";
 import { checkApprovals, needsOthers } from "../doctor/check-approvals.ts";
 import { checkCertificates } from "../doctor/check-certificates.ts";
 import { checkClients } from "../doctor/check-clients.ts";
-import { checkFiles } from "../doctor/check-files.ts";
+import { checkFiles, foreignState } from "../doctor/check-files.ts";
 import { checkGateway } from "../doctor/check-gateway.ts";
 import { describePins } from "../doctor/check-pins.ts";
 import { checkState } from "../doctor/check-state.ts";
@@ -86,7 +86,10 @@ async function checkConfigured(obtained: ObtainedConfig, { timeoutMs, tell, conf
     return tell(...(await checkClients(env, url, false)));
   }
   tell(ok("config", files.join(", ") || "none; the built-in demo is used"));
-  tell(...checkCertificates(env), ...checkFiles(inspectFiles(config, source)), ...checkState(config));
+  const keeper = foreignKeeper(config);
+  tell(...checkCertificates(env));
+  if (keeper === undefined) tell(...checkFiles(inspectFiles(config, source)), ...checkState(config));
+  else tell(foreignState(config, keeper));
   tell(...(await checkGateway(config, other, file)), checkApprovals(config));
   const waiting = [...config.servers.entries()];
   const running: ReadonlyMap<string, RunningServer> = other === undefined ? await runningServers(config) : new Map();
@@ -108,5 +111,6 @@ async function checkConfigured(obtained: ObtainedConfig, { timeoutMs, tell, conf
   tell(...config.disabled.map((id) => ok(`servers.${id}`, `disabled; "${PROGRAM} enable ${id}" takes it in again`)));
   tell(...(await checkAccess(obtained, file, misnamed)), ...describeNames(misnamed), ...describePatterns(config));
   tell(...describeUnprefixed(config));
-  tell(...describePins(inspectPins(config)), ...(await checkClients(env, url, needsOthers(config))));
+  if (keeper === undefined) tell(...describePins(inspectPins(config)));
+  tell(...(await checkClients(env, url, needsOthers(config))));
 }

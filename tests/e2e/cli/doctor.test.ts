@@ -1,7 +1,7 @@
 import { chmodSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { HELLO, ODD, scriptServer, Workspace } from "./workspace.ts";
+import { freePort, HELLO, ODD, scriptServer, Workspace } from "./workspace.ts";
 
 /** A web server that is no MCP server: it wants credentials at one path and has a page at every other. */
 let web: Server;
@@ -124,6 +124,33 @@ describe("doctor", () => {
     workspace.write(".isthmus", "not a folder");
     expect(await state()).toMatchObject({ level: "problem" });
   });
+
+  test.skipIf(process.getuid?.() !== 0)(
+    "run by another user says whose the state is, and claims nothing of what it cannot look at",
+    async () => {
+      await using workspace = new Workspace();
+      const port = await freePort();
+      const auth = `[gateway]\nlisten = "127.0.0.1:${port}"\n[auth]\ntokens = true\n`;
+      workspace.write("isthmus.toml", `${auth}${scriptServer("hello", HELLO)}`);
+      await workspace.run("grant", "ada", "hello");
+      await workspace.serve("up", ["hello"]);
+      chmodSync(workspace.folder, 0o777);
+      const { stdout } = await workspace.runAsNobody("doctor", "--json");
+      const findings: Finding[] = JSON.parse(stdout).findings;
+      expect(findings.filter(({ what }) => ["files", "pins", "state"].includes(what))).toEqual([
+        {
+          level: "warning",
+          what: "files",
+          found: `${workspace.path(".isthmus")} belongs to root: what is in it cannot be looked at`,
+          advice: "run doctor as root",
+        },
+      ]);
+      expect(findings.filter(({ what }) => what === "access")).toEqual([
+        expect.objectContaining({ level: "warning", found: expect.stringContaining("cannot be looked at") }),
+      ]);
+      expect(stdout).not.toMatch(/chown|move the file|nobody may use/);
+    },
+  );
 
   test("says https:// at a port without TLS, a name of nobody and a command with arguments for what they are", async () => {
     await using workspace = new Workspace();
