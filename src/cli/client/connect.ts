@@ -1,9 +1,11 @@
 /** Finds the gateway that a verb speaks to: the one that runs, else one in this process for as long as the verb takes. */
 
 import { setTimeout as sleep } from "node:timers/promises";
-import type { GatewayPlace } from "../../server/config/index.ts";
+import { type GatewayPlace, isAuthOn } from "../../server/config/index.ts";
 import { createGateway } from "../../server/gateway.ts";
 import type { Gateway, ServerSummary } from "../../server/gateway-types.ts";
+import { declaredPolicy } from "../../server/governance/access.ts";
+import { grantsNothing } from "../../server/governance/nothing-granted.ts";
 import { createLog } from "../../server/log.ts";
 import { Ending } from "../ending.ts";
 import { listOf, objectOf, objectsIn, textOf } from "../json.ts";
@@ -60,8 +62,8 @@ export async function connect(flags: ConnectFlags, talk: Talk = {}): Promise<Con
   if (flags.url !== undefined) return connectTo(parseGatewayUrl(flags.url), talk);
   const place = readGatewayPlace(flags);
   const url = configuredUrl(place);
-  const running = url && (await openRunning(url, talk, OPEN_MS));
-  if (url && running) {
+  const running = url && (await openAt(url, talk, OPEN_MS).catch(absenceOf));
+  if (url && running && !(running instanceof NoAnswer)) {
     sayProblems(place, url);
     // Without a config here the place is that of the demo, and the gateway may have any config.
     if (!place.files) return { ...running, place: undefined };
@@ -71,12 +73,28 @@ export async function connect(flags: ConnectFlags, talk: Talk = {}): Promise<Con
     ...(flags.config !== undefined && { config: flags.config }),
     logLevel: "error",
   });
+  const isAsked = isAuthOn(config.auth);
+  if (isAsked && grantsNothing(config, declaredPolicy(config), { now: Date.now(), misnamed: [] })) {
+    const { lines } =
+      url && running instanceof NoAnswer ? await nobodyThere(url, running, flags) : { lines: [NO_PORT] };
+    throw new Ending("unreachable", [...lines, ONLY_GRANTED]);
+  }
   for (const line of movedLine(await movedGateway(flags.config))) say(line);
-  say(describeOwn(url, files.length === 0));
+  say(describeOwn(url, files.length === 0 ? "demo" : isAsked ? "granting" : "open"));
   const log = createLog({ level: "error", format: "pretty", write: sayText });
   // A verb brings no signatures: what would wait for one is refused at once.
   const own = { ...config, gate: { ...config.gate, anchors: [] } };
   return openOwn(createGateway(own, { log, env, calledAs: { program: PROGRAM, isFound: true } }), talk);
+}
+
+/** What verbs have granted is not looked up: without the gateway nobody is known, so nobody could be let in by it. */
+const ONLY_GRANTED =
+  "callers are asked who they are, and the config grants nothing to any of them; what verbs have granted counts in the gateway that runs";
+const NO_PORT = `the config names no port: start the gateway with "${PROGRAM} up", and name it with --url`;
+
+function absenceOf(error: unknown): NoAnswer {
+  if (error instanceof NoAnswer) return error;
+  throw error;
 }
 
 async function connectTo(url: URL, talk: Talk): Promise<Connection> {
@@ -155,10 +173,11 @@ async function askAbout(url: URL): Promise<GatewayFacts> {
   };
 }
 
-function describeOwn(url: URL | undefined, isDemo: boolean): string {
+function describeOwn(url: URL | undefined, config: "demo" | "granting" | "open"): string {
   const nobody = url ? `no gateway runs at ${url.origin}` : "the config names no port";
-  const what = isDemo ? "the built-in demo runs" : "the config's servers run";
-  return `${nobody}, so ${what} in this process for now; start "${PROGRAM} up" to keep it going`;
+  const what = config === "demo" ? "the built-in demo runs" : "the config's servers run";
+  const part = config === "granting" ? ", with what the config grants and nothing else" : "";
+  return `${nobody}, so ${what} in this process for now${part}; start "${PROGRAM} up" to keep it going`;
 }
 
 async function openOwn(gateway: Gateway, talk: Talk): Promise<Connection> {

@@ -31,6 +31,27 @@ describe("a gateway that asks for tokens and was told of no grant", () => {
     expect(existsSync(workspace.path(".isthmus"))).toBe(false);
   });
 
+  test("lists nothing while it does not run, and does not say that nothing was granted", async () => {
+    await using other = new Workspace();
+    const config = (more: string) =>
+      `[gateway]\nlisten = "127.0.0.1:${port}"\n[auth]\ntokens = true\n${more}${scriptServer("hello", HELLO)}`;
+    const port = await freePort();
+    other.write("isthmus.toml", config(""));
+    await other.run("grant", "local", "hello");
+    for (const words of [["list"], ["list", "--json"], ["call", "hello.greet", "name=Ada"]]) {
+      const { code, stdout, stderr } = await other.run(...words);
+      expect([code, stdout]).toEqual([7, ""]);
+      expect(stderr).toBe(
+        `isthmus: no gateway runs at http://127.0.0.1:${port} (ECONNREFUSED); "isthmus up" starts one\n` +
+          "isthmus: callers are asked who they are, and the config grants nothing to any of them; what verbs have granted counts in the gateway that runs\n",
+      );
+    }
+    other.write("isthmus.toml", config('[[access.grants]]\nagent = "local"\nserver = "hello"\n'));
+    const listed = await other.run("list");
+    expect(listed).toMatchObject({ code: 0, stdout: expect.stringContaining("hello.greet") });
+    expect(listed.stderr).toContain("with what the config grants and nothing else");
+  });
+
   test("says at the start that nobody may use anything, and what to write", async () => {
     tokens.ada = (await workspace.run("token", "create", "--user", "ada")).stdout.trim();
     tokens.admin = (await workspace.run("token", "create", "--user", "root", "--role", "admin")).stdout.trim();
