@@ -103,6 +103,7 @@ test.each(FOR_USERS)("%s names verbs and options that there are", (page) => {
 const TYPED_IN_PASSING: Readonly<Record<string, readonly [file: string, words: string]>> = {
   "alias isthmus='npm run -s isthmus --'": ["tests/e2e/npm-start.test.ts", "alias isthmus='npm run -s isthmus --'"],
   "npm run -s isthmus --": ["tests/e2e/npm-start.test.ts", "npm run -s isthmus -- approve"],
+  'cp -r "$(npm root -g)/isthmus/examples" .': ["tests/e2e/package/package.test.ts", 'cp -r "$(npm root -g'],
   "command -v isthmus": ["tests/e2e/package/package.test.ts", "command -v isthmus"],
   "kill -HUP": ["tests/e2e/config/reload.test.ts", 'kill("SIGHUP")'],
   "kill -INT": ["tests/e2e/npm-start.test.ts", '"kill -INT"'],

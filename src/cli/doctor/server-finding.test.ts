@@ -49,6 +49,21 @@ describe("describeTried", () => {
     });
   });
 
+  test.each([
+    ["Error: Cannot find module '/home/ada/examples/hello/server.mjs'", true],
+    ["python3: can't open file '/home/ada/server.py': [Errno 2] No such file or directory", true],
+    ["Error: Cannot find module 'C:\\\\work\\\\server.mjs'", true],
+    ["Error: Cannot find module 'express'", false],
+    ["Error: Cannot find module '/home/ada/lib.mjs' imported from /home/ada/server.mjs", false],
+  ])("says of a script that is not there where relative paths start: %j", (line, isMissing) => {
+    const { advice } = describeTried(
+      tried(stdio, { ...failed("exited with code 1"), lastWords: ["throw err;", line] }),
+    );
+    expect(advice).toMatch(
+      isMissing ? /^there is no such file: .*the folder of the config/ : /^run its command by hand/,
+    );
+  });
+
   test("has no fault to find with a server that waits for a sign-in", () => {
     const message = "It must be allowed first: open http://127.0.0.1:7411/oauth/start/crm";
     expect(describeTried(tried(http, failed(message, "auth_required")))).toEqual({

@@ -47,7 +47,15 @@ export function describeTried(tried: TriedServer): Finding {
       `write the address, or \${${variable}:-DEFAULT}: only with a default is a url filled in`,
     );
   }
-  return problem(what, `${message}${said}`, known ?? adviceFor(tried, message));
+  return problem(what, `${message}${said}`, known ?? adviceForMissing(lastWords) ?? adviceFor(tried, message));
+}
+
+/** What Node and Python write where the script itself is not there. A module that a script imports has a name, or who imports it. */
+const MISSING = /(?:Cannot find module|can't open file) '(?:\/|[A-Za-z]:\\)[^']+'(?! imported)/;
+
+function adviceForMissing(lastWords: readonly string[]): string | undefined {
+  if (!lastWords.some((line) => MISSING.test(line))) return undefined;
+  return "there is no such file: relative paths start in the folder of the config, or in cwd where the server has one";
 }
 
 function describeOk(what: string, { server, summary: { tools, message } }: TriedServer): Finding {

@@ -24,13 +24,17 @@ beforeAll(() => {
 afterAll(() => installed[Symbol.dispose]());
 
 describe("the package", () => {
-  test("holds the program, its schema, its guide and the terms of what is in it, and no source map", () => {
+  test("holds the program, its schema, its guide with the example of it, and the terms of what is in it, and no source map", () => {
+    const example = installed.files().filter((path) => path.startsWith("examples/"));
+    expect(example).toEqual(
+      ["README.md", "check.mjs", "isthmus.toml", "server.mjs"].map((name) => `examples/hello/${name}`),
+    );
     const programs = installed.files().filter((path) => path.endsWith(".js"));
     expect(programs).toContain("dist/isthmus.js");
     const docs = installed.files().filter((path) => path.startsWith("docs/"));
     expect(docs).toEqual(expect.arrayContaining(["docs/guide/README.md", "docs/reference/config.md"]));
     expect(docs.filter((path) => !/^docs\/(?:guide|reference)\//.test(path))).toEqual([]);
-    expect(installed.files().filter((path) => ![...programs, ...docs].includes(path))).toEqual([
+    expect(installed.files().filter((path) => ![...programs, ...docs, ...example].includes(path))).toEqual([
       ...["CHANGELOG.md", "LICENSE", "README.md", "SECURITY.md"],
       ...["dist/isthmus.schema.json", "dist/licenses.txt", "dist/package.json", "package.json"],
     ]);
@@ -62,6 +66,15 @@ describe("isthmus, installed with npm i -g", () => {
     const rule = `[[access.rules]]\nmatch = "a.greet"\nwhen = 'args.name == "root"'\neffect = "deny"\n`;
     writeFileSync(join(installed.home, "rules.toml"), server + rule);
     expect(installed.run("isthmus doctor --config rules.toml 2>&1 || true")).not.toMatch(/access.rules|cel-js/);
+  });
+
+  test("brings the server that its guide begins with, in a folder that can be copied to where one works", () => {
+    installed.run(`cp -r "$(npm root -g --prefix '${installed.prefix}')/isthmus/examples" .`);
+    installed.run("isthmus add hello --config hello.toml -- node examples/hello/server.mjs");
+    const port = '[gateway]\nlisten = "127.0.0.1:0"\n';
+    const config = join(installed.home, "hello.toml");
+    writeFileSync(config, `${port}${readFileSync(config, "utf8")}`);
+    expect(installed.run("isthmus call hello.greet name=Ada --config hello.toml 2>&1")).toContain("Hello, Ada!");
   });
 
   test("keeps its state by the SQLite that was installed with it, whatever version that is", () => {
