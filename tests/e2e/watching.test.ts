@@ -1,5 +1,4 @@
 /** What somebody sees who watches a gateway: metrics by server and tool, and a log that every reader understands. */
-import { execFileSync, spawnSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
 import { refuseRepeatedKeys } from "../../src/contract/index.ts";
 import { HttpFixture, startHttpFixture } from "../../src/providers/mcp/fixtures/http-server.ts";
@@ -8,7 +7,6 @@ import { parseExposition } from "./kit/exposition.ts";
 import { post, toolCall } from "./kit/rpc.ts";
 
 const scrape = async (rig: Rig) => await (await fetch(`${rig.gateway.origin}/metrics`)).text();
-const hasPromtool = spawnSync("promtool", ["--version"]).status === 0;
 
 async function busy(): Promise<Rig> {
   const tools = Array.from({ length: 70 }, (_, index) => `t${index}`);
@@ -27,6 +25,7 @@ describe("/metrics", () => {
     const rig = await busy();
     await using _gateway = rig.gateway;
     const families = parseExposition(await scrape(rig));
+    expect(new Set([...families.values()].map(({ type }) => type))).toEqual(new Set(["counter", "gauge", "histogram"]));
     for (const { name, type, samples } of families.values()) {
       expect([name, name.endsWith("_total")]).toEqual([name, type === "counter"]);
       if (type === "histogram") expect(name).toMatch(/_seconds$/);
@@ -79,12 +78,6 @@ describe("/metrics", () => {
     await expect.poll(seen, { timeout: 10_000 }).toEqual([0, { web: "unreachable" }]);
     await using _again = await new HttpFixture({}).listen(server.port);
     await expect.poll(seen, { timeout: 20_000 }).toEqual([1, { web: "ok" }]);
-  });
-
-  test.skipIf(!hasPromtool)("has nothing that promtool finds wrong", async () => {
-    const rig = await busy();
-    await using _gateway = rig.gateway;
-    expect(execFileSync("promtool", ["check", "metrics"], { input: await scrape(rig), encoding: "utf8" })).toBe("");
   });
 });
 

@@ -14,6 +14,10 @@ export type Family = {
 const NAME = /^[a-zA-Z_:][a-zA-Z0-9_:]*$/;
 const SAMPLE = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (\S+)$/;
 const LABEL = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\["\\n])*)"(,|$)/y;
+const HELP = /^(?:[^\\]|\\[\\n])*$/;
+const TYPES = ["counter", "gauge", "histogram", "summary", "untyped"];
+/** As Go writes and reads them. */
+const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 /** What the samples of a family may be called beside its own name. */
 const ENDINGS: Readonly<Record<string, readonly string[]>> = {
   histogram: ["_bucket", "_sum", "_count"],
@@ -31,10 +35,12 @@ export function parseExposition(text: string): ReadonlyMap<string, Family> {
     if (line === "") continue;
     if (word === "HELP") {
       if (help) throw new Error(`${help[0]} has help and no type`);
+      if (!HELP.test(rest)) throw new Error(`${name} has help that is wrongly escaped`);
       help = [name, rest];
     } else if (word === "TYPE") {
       if (!NAME.test(name) || help?.[0] !== name || help[1] === "") throw new Error(`${name} has no help`);
       if (families.has(name)) throw new Error(`${name} comes twice`);
+      if (!TYPES.includes(rest)) throw new Error(`${name} has a type that is none: ${rest}`);
       family = { name, type: rest, help: help[1], samples: [] };
       families.set(name, family);
       help = undefined;
@@ -47,7 +53,39 @@ export function parseExposition(text: string): ReadonlyMap<string, Family> {
       family.samples.push(sample);
     }
   }
+  if (help) throw new Error(`${help[0]} has help and no type`);
+  for (const one of families.values()) checkNumbers(one);
   return families;
+}
+
+/** What a type promises of its numbers. */
+function checkNumbers(family: Family): void {
+  const { name, type, samples } = family;
+  if (type === "counter" && samples.some(({ value }) => !(value >= 0))) throw new Error(`${name} counts down`);
+  if (type === "histogram") for (const series of seriesOf(family).values()) checkHistogram(name, series);
+}
+
+/** The samples of each set of labels, without that of buckets. */
+function seriesOf({ samples }: Family): ReadonlyMap<string, readonly Sample[]> {
+  const series = new Map<string, Sample[]>();
+  for (const sample of samples) {
+    const { le: _edge, ...labels } = sample.labels;
+    const key = JSON.stringify(Object.entries(labels).sort());
+    series.set(key, [...(series.get(key) ?? []), sample]);
+  }
+  return series;
+}
+
+function checkHistogram(name: string, series: readonly Sample[]): void {
+  const valuesOf = (ending: string) => series.filter((one) => one.name === name + ending);
+  const buckets = valuesOf("_bucket").map(({ labels, value }) => ({ edge: numberIn(labels.le ?? ""), value }));
+  const isRising = buckets.every(({ edge, value }, index) => {
+    const before = buckets[index - 1];
+    return !Number.isNaN(edge) && (before === undefined || (before.edge < edge && before.value <= value));
+  });
+  const [widest, counts, sums] = [buckets.at(-1), valuesOf("_count"), valuesOf("_sum")];
+  const isWhole = widest?.edge === Number.POSITIVE_INFINITY && counts.length === 1 && sums.length === 1;
+  if (!isRising || !isWhole || widest.value !== counts[0]?.value) throw new Error(`${name} is no histogram`);
 }
 
 function endingsOf({ name, type }: Family): readonly string[] {
@@ -56,8 +94,8 @@ function endingsOf({ name, type }: Family): readonly string[] {
 
 function sampleIn(line: string): Sample {
   const [, name = "", written = "", value = ""] = SAMPLE.exec(line) ?? [];
-  const number = value === "+Inf" ? Number.POSITIVE_INFINITY : value === "NaN" ? 0 : Number(value);
-  if (name === "" || Number.isNaN(number)) throw new Error(`no sample: ${line}`);
+  const number = numberIn(value);
+  if (name === "" || (Number.isNaN(number) && value !== "NaN")) throw new Error(`no sample: ${line}`);
   const labels: Record<string, string> = {};
   LABEL.lastIndex = 0;
   while (LABEL.lastIndex < written.length) {
@@ -66,4 +104,11 @@ function sampleIn(line: string): Sample {
     labels[label] = text;
   }
   return { name, labels, value: number };
+}
+
+/** NaN: it is none, or is written so. */
+function numberIn(text: string): number {
+  if (text === "+Inf") return Number.POSITIVE_INFINITY;
+  if (text === "-Inf") return Number.NEGATIVE_INFINITY;
+  return NUMBER.test(text) ? Number(text) : Number.NaN;
 }
