@@ -82,6 +82,13 @@ describe("what stands at /", () => {
     },
   );
 
+  test("links nothing that a browser would be refused, where nobody is known in it", async () => {
+    const { body } = await ask({ accept: BROWSER, principal: ANONYMOUS });
+    expect(body).toContain('<a href="/readyz">');
+    expect(body).not.toContain("/openapi.json");
+    expect(JSON.parse((await ask({ principal: ANONYMOUS })).body).links.api).toBe("/openapi.json");
+  });
+
   test("names no server and no call to somebody from elsewhere, though they are known", async () => {
     const { body } = await ask({ accept: BROWSER, principal: person("ada", { role: "admin" }) });
     expect(body).toContain("1.2.3");

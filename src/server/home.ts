@@ -75,7 +75,7 @@ export function createHome({ version, readiness, origin, waiting, hasSignIn = fa
     factsFor(request).then(
       (facts) =>
         namesType(accept, ["text/html"])
-          ? response.answer(200, HTML_LINES, textOf(page("Isthmus", homeBody(facts, hasSignIn))))
+          ? response.answer(200, HTML_LINES, textOf(page("Isthmus", homeBody(facts, linksFor(request), hasSignIn))))
           : response.answer(200, JSON_LINES, textOf(JSON.stringify({ ...facts, links: LINKS }))),
       (cause) => {
         log.warn("the page at / could not be made", { cause });
@@ -85,7 +85,17 @@ export function createHome({ version, readiness, origin, waiting, hasSignIn = fa
   };
 }
 
-function homeBody({ status, mcp, version, servers, waiting = [], moreWaiting = 0 }: Facts, hasSignIn: boolean): string {
+/** A browser has no token to show: what takes one is nothing to open there. */
+function linksFor({ principal }: HttpRequest): readonly string[] {
+  const { api, ...open } = LINKS;
+  return Object.values(identityOf(principal).proof === "none" ? open : { ...open, api });
+}
+
+function homeBody(
+  { status, mcp, version, servers, waiting = [], moreWaiting = 0 }: Facts,
+  links: readonly string[],
+  hasSignIn: boolean,
+): string {
   const rows = [
     ["State", escapeHtml(status)],
     ["Address for clients", `<code>${escapeVisibly(mcp)}</code>`],
@@ -103,9 +113,7 @@ function homeBody({ status, mcp, version, servers, waiting = [], moreWaiting = 0
       // Who is told of servers is told of calls.
       ...(hasSignIn && !servers ? [SIGN_IN] : []),
       "The guide comes with the program, in <code>docs/guide</code>; <code>isthmus --help</code> says where, and lists what can be typed.",
-      `For programs: ${Object.values(LINKS)
-        .map((path) => `<a href="${path}">${path}</a>`)
-        .join(", ")}`,
+      `For programs: ${links.map((path) => `<a href="${path}">${path}</a>`).join(", ")}`,
     ])}`,
   ].join("\n");
 }

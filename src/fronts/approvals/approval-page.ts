@@ -20,7 +20,7 @@ export type PageFacts = {
 };
 
 export const NOT_AN_OPERATOR =
-  "You are known, but not as an operator: your token has not the role <code>operator</code>.";
+  "You are known, but not as an operator: your token does not have the role <code>operator</code>.";
 
 /** Why the visitor's own word is no yes, and what would make it one. As HTML. */
 const PROBLEMS: Readonly<Record<WordProblem, string>> = {
