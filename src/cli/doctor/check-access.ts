@@ -20,8 +20,8 @@ export async function checkAccess(
   misnamed: Misnamed,
 ): Promise<Finding[]> {
   if (!isAuthOn(config.auth)) return [];
-  if (!grantsNothing(config, declaredPolicy(config), { now: Date.now(), misnamed }))
-    return [ok("access", "callers were granted something")];
+  const known = { now: Date.now(), misnamed };
+  if (!grantsNothing(config, declaredPolicy(config), known)) return [ok("access", openingWords(config, known))];
   const advice = grantAdvice({ server: config.servers[0]?.id });
   const { database } = config.state;
   // To look must not make a database.
@@ -35,6 +35,17 @@ export async function checkAccess(
   const unseen =
     "what was granted while the gateway runs cannot be looked at: that takes its user, or a token in ISTHMUS_TOKEN";
   return [warning("access", `the config grants nothing to anybody; ${unseen}`, advice)];
+}
+
+/** Why callers may use anything: a policy that lets them is no grant. */
+function openingWords(config: Config, known: { readonly now: number; readonly misnamed: Misnamed }): string {
+  const policy = declaredPolicy(config);
+  const strict = [{ tenant: "*", server: "*", policy: "opt-in" as const }];
+  if (!grantsNothing(config, { ...policy, defaults: strict }, known)) return "callers were granted something";
+  const open = policy.defaults.flatMap((one) => (one.policy === "opt-out" ? [one.server] : []));
+  const who = open.length > 0 ? "whoever is known" : "the local user";
+  const what = open.length === 0 || open.includes("*") ? "everything" : `everything of ${open.join(", ")}`;
+  return `${who} may use ${what} but what was denied (opt-out)`;
 }
 
 /** What somebody else's folder hides may be there. */

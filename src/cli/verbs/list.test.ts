@@ -52,3 +52,12 @@ test("what a pin holds back is counted, and the list says how to see what has ch
   expect(line("hello.add", "b")).toBe('2 tools are held back because they changed: "isthmus pin diff" shows how.');
   expect(line()).toBe("Nothing is offered.");
 });
+
+test("resources have no column for a server, which they do not tell", () => {
+  const rest = { server: undefined, title: undefined, entry: {} };
+  const tool = { ...rest, kind: "tool", name: "a.b", server: "a", description: "Does it." } as const;
+  const resource = { ...rest, kind: "resource", name: "note://1", description: "A note." } as const;
+  const looked = { troubles: [], held: [], words: new Map(), cut: [], nothingGranted: undefined };
+  expect(listingLines({ ...looked, offers: [resource] }, 80)).toEqual(["NAME      DESCRIPTION", "note://1  A note."]);
+  expect(listingLines({ ...looked, offers: [tool] }, 80)[0]).toBe("NAME  SERVER  DESCRIPTION");
+});

@@ -104,8 +104,11 @@ const MAX_COLUMN = 44;
 
 export function listingLines(looked: Looked, width: number): string[] {
   const { offers, troubles, held, words, cut, nothingGranted, lacksGrant } = looked;
-  const rows = offers.map(({ name, server, title, description }) => [name, server ?? "", description ?? title ?? ""]);
-  const head = ["NAME", "SERVER", "DESCRIPTION"];
+  // Resources do not tell their server.
+  const hasServers = offers.some(({ kind }) => kind === "tool" || kind === "prompt");
+  const rowOf = (name: string, server: string, about: string) => (hasServers ? [name, server, about] : [name, about]);
+  const rows = offers.map((one) => rowOf(one.name, one.server ?? "", one.description ?? one.title ?? ""));
+  const head = rowOf("NAME", "SERVER", "DESCRIPTION");
   const table =
     rows.length > 0
       ? tableLines([head, ...rows], { width, maxColumn: MAX_COLUMN })
