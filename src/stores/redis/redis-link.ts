@@ -16,6 +16,7 @@ export class RedisLink {
   readonly #label: string;
   readonly #log: Log;
   readonly #listeners = new Set<(isUp: boolean) => void>();
+  #wasAway = false;
   #isUp = false;
   #giveUp: NodeJS.Timeout | undefined;
   #trips = 0;
@@ -129,8 +130,10 @@ export class RedisLink {
     this.#isUp = isUp;
     clearInterval(this.#giveUp);
     if (isUp) {
-      this.#log.info("redis is back", { store: this.#label, reason });
+      // It begins with a connection, which is no news.
+      if (this.#wasAway) this.#log.info("redis is back", { store: this.#label, reason });
     } else {
+      this.#wasAway = true;
       this.#log.warn("redis is away", { store: this.#label, reason });
       const isSilent = () => this.#redis.status === "ready" || this.#redis.status === "connect";
       const giveUp = () => isSilent() && this.#redis.disconnect(true);

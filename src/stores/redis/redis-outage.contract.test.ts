@@ -52,9 +52,12 @@ describe("a Redis that is killed", () => {
     await expect(state.channel.subscribe("t", () => undefined)).rejects.toMatchObject(unavailable);
     state.channel.publish("t", "lost");
     expect(state.trips).toBe(trips);
+    const told = () => log.lines.map(({ message }) => message).filter((text) => /^redis is /.test(text));
+    expect(new Set(told())).toEqual(new Set(["redis is away"]));
     const isUp = health(true);
     await server.restart();
     await isUp;
+    expect(told().at(-1)).toBe("redis is back");
     expect(await state.entries.get("session:s")).toMatchObject({ value: "v", home: { id: "m", address: "a:1" } });
     expect(await state.calls.openOf("s")).toHaveLength(1);
     expect(await state.members.renew("m", TTL_MS)).toBe(true);
