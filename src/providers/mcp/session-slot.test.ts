@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
-import { FakeHost, FakeMeter, FakeOut, fakeCall, fakeSession, toolCall } from "../../../tests/kit/fake-host.ts";
+import { FakeHost, FakeMeter, FakeOut, fakeCall, fakeSession, silentLog, toolCall } from "../../../tests/kit/fake-host.ts";
 import { ManualTime } from "../../../tests/kit/manual-time.ts";
 import { type Exchange, HttpFixture, startHttpFixture } from "./fixtures/http-server.ts";
 import { createProvider, openProvider } from "./fixtures/setup.ts";
@@ -37,6 +37,18 @@ describe("SessionSlot", () => {
     await Promise.all([opening, running]);
     expect(out.ends).toHaveLength(1);
     expect(server.seen.at(-1)?.headers["mcp-protocol-version"]).toBe("2025-06-18");
+    await provider.close();
+  });
+
+  test("says in one line why a session failed, and not where in the gateway", async () => {
+    const provider = createProvider({ url: "http://127.0.0.1:9/mcp" });
+    const warn = vi.spyOn(silentLog, "warn");
+    const debug = vi.spyOn(silentLog, "debug");
+    await failing(provider.open(new FakeHost(), signal()));
+    await failing(provider.run(toolCall("x", {}, { deadline: performance.now() + 200 }), new FakeOut()));
+    const told = [...warn.mock.calls, ...debug.mock.calls].filter(([message]) => message === "upstream session failed");
+    expect(told.map(([, fields]) => fields?.cause)).toContainEqual(expect.stringContaining("ECONNREFUSED"));
+    for (const spy of [warn, debug]) spy.mockRestore();
     await provider.close();
   });
 

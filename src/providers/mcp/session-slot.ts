@@ -321,7 +321,9 @@ export class SessionSlot implements SessionContext {
   #tellFailure({ kind, message, cause }: UpstreamFailure, former: UpstreamFailure | undefined): void {
     const isSame = message === former?.message && String(cause) === String(former.cause);
     const level = isSame || (!this.client && cause === undefined) ? "debug" : "warn";
-    this.log[level]("upstream session failed", { reason: kind, failure: message, cause });
+    // Where in our code it was noticed is nothing to whoever reads the log.
+    const why = cause instanceof Error ? cause.message : cause;
+    this.log[level]("upstream session failed", { reason: kind, failure: message, cause: why });
   }
 
   /** Trying again changes nothing until somebody says yes. */
