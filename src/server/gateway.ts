@@ -357,7 +357,7 @@ export function createGateway(initial: Config, options: GatewayOptions): Gateway
     const { opened, closed } = kernel.rearrange(places, next.gateway.drainMs);
     kernel.arrange(arrangementOf(next));
     if (!beginsToKeep(initial, config) && beginsToKeep(initial, next))
-      log.warn("grants, tokens and the audit trail are kept from a restart on");
+      log.warn("grants, tokens and the audit trail are only in memory: restart the gateway to keep them");
     config = next;
     for (const id of difference.removed) lastWords.forget(id);
     for (const { id, kept: reason } of next.servers)

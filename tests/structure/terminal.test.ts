@@ -44,7 +44,6 @@ confirmation failed inside the gateway
 consent failed
 consent failed inside the gateway
 credentials travel in the clear unless something before the gateway speaks TLS
-grants, tokens and the audit trail are kept from a restart on
 http server failed
 instructions of the server cut: they are too long
 issuer's keys not read
@@ -66,7 +65,6 @@ request failed
 request failed inside the gateway
 secrets cannot be read, the former ones stay
 server could not be listed
-something is said about a name that …, and so about nothing
 the audit trail was cut back, or is another one: it lacks its kept checkpoint
 the audit trail was not compared with its kept checkpoint
 the kept checkpoint of the audit trail cannot be read now, and is looked at again

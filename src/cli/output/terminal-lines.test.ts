@@ -64,6 +64,31 @@ describe("terminalFormat", () => {
     expect(taken({})).toBe("");
   });
 
+  test("says which token was revoked, and of other blocks what they are about", () => {
+    const block = { block: "b-1", subject: "client", server: "" };
+    expect(format(TIME, "info", "revoked", { ...block, reason: "token d631 of ada was revoked" })).toBe(
+      "03:04:05  token d631 of ada was revoked\n",
+    );
+    expect(format(TIME, "info", "revoked", { ...block, subject: "user", server: "crm", reason: "left" })).toBe(
+      "03:04:05  revoked: user at crm, left\n",
+    );
+  });
+
+  test("says of a name that nothing has what is written, and what is meant", () => {
+    const fields = { written: "a_b_2", server: "places", meant: ["a_b"] };
+    expect(
+      format(TIME, "warn", "a rule, grant, limit or catalog names what only lists call so: it does nothing", fields),
+    ).toBe(
+      "03:04:05  warning: a rule, grant, limit or catalog is about a_b_2 of places, which only lists call so: it does nothing; write a_b instead\n",
+    );
+    const gone = { written: "hello.ad", meant: [] };
+    expect(
+      format(TIME, "warn", "a rule, grant, limit or catalog names what is not there now: it does nothing", gone),
+    ).toBe(
+      "03:04:05  warning: a rule, grant, limit or catalog is about hello.ad, which is not there now: it does nothing until it is\n",
+    );
+  });
+
   test("is silent about each further attempt to start a server", () => {
     expect(format(TIME, "warn", "upstream session failed", { provider: "crm" })).toBe("");
   });

@@ -2,6 +2,7 @@
 
 import type { LogFields } from "../../contract/index.ts";
 import { Secret } from "../../server/config/secret.ts";
+import { listOf } from "../json.ts";
 import { PROGRAM } from "../program-name.ts";
 import { whereToApprove } from "./wait-words.ts";
 
@@ -26,8 +27,15 @@ export const WORDS: Readonly<Record<string, Describe>> = {
   "redis is back": ({ store }) => [`${store} is back`],
   "store answers again": ({ store }) => [`${store} answers again`],
   "provider answers again": ({ provider }) => [`${provider} answers again`],
+  "grants, tokens and the audit trail are only in memory: restart the gateway to keep them": () => [
+    "warning: grants, tokens and the audit trail are only in memory;",
+    "  restart the gateway to keep them",
+  ],
+  // The reason of a token says which one it was.
   revoked: ({ subject, server, reason }) => [
-    `revoked: ${[subject, server].filter(Boolean).join(" at ")}${reason ? `, ${reason}` : ""}`,
+    /^token .* was revoked$/.test(textOf(reason) ?? "")
+      ? `${reason}`
+      : `revoked: ${[subject, server].filter(Boolean).join(" at ")}${reason ? `, ${reason}` : ""}`,
   ],
   // The summary tells who is asked for what.
   "callers are known by": () => [],
@@ -101,6 +109,10 @@ export const SENTENCES: Readonly<Record<string, (fields: LogFields) => string>> 
     `a key of those who may approve cannot be used${file === undefined ? "" : ` (${file})`}`,
   "names of a server without a prefix": ({ server, inRules }) =>
     `${server} has no prefix: in rules, bindings and limits ${inRules}`,
+  "a rule, grant, limit or catalog names what is not there now: it does nothing": (fields) =>
+    `${namedIn(fields)}, which is not there now: it does nothing until it is`,
+  "a rule, grant, limit or catalog names what only lists call so: it does nothing": (fields) =>
+    `${namedIn(fields)}, which only lists call so: it does nothing; write ${listOf(fields.meant).join(" or ")} instead`,
   "a pattern is spelled as nothing is judged, and so fits nothing": ({ written, meant }) =>
     `the pattern ${written} fits nothing as it is spelled${meant === undefined ? "" : `; ${meant} would`}`,
   "approvals could not be swept": () => "approvals that are over could not be cleared away",
@@ -126,6 +138,10 @@ export const SENTENCES: Readonly<Record<string, (fields: LogFields) => string>> 
   "unhandled rejection": () => "the gateway ends, for a fault in it",
   "gateway did not close": () => "the gateway could not end in good order",
 };
+
+function namedIn({ written, server }: LogFields): string {
+  return `a rule, grant, limit or catalog is about ${written}${server === undefined ? "" : ` of ${server}`}`;
+}
 
 function accessWords(policy: unknown, why: unknown): string {
   if (policy === "opt-in") return "callers may use what they were granted, and nothing else";

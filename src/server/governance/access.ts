@@ -235,9 +235,10 @@ export function createAccess(ports: AccessPorts): GovernedAccess {
     for (const one of now) {
       const { name: written, server, meant } = one;
       if (told.has(keyOfName(one))) continue;
-      const who = meant.length > 0 ? "only lists have" : "nothing has now";
-      const where = server !== undefined && { server };
-      log.warn(`something is said about a name that ${who}, and so about nothing`, { written, ...where, meant });
+      const fields = { written, ...(server !== undefined && { server }), meant };
+      if (meant.length > 0)
+        log.warn("a rule, grant, limit or catalog names what only lists call so: it does nothing", fields);
+      else log.warn("a rule, grant, limit or catalog names what is not there now: it does nothing", fields);
     }
     told = new Set(now.map(keyOfName));
   }

@@ -131,8 +131,9 @@ async function operationsOf(
   });
 }
 
-function blockOf({ hash, tenant, expiresAt }: TokenRow, by: Principal): Block {
-  const order = { subject: "client", key: hash, tenant, reason: "its token was revoked", source: "token" } as const;
+function blockOf({ id, user, hash, tenant, expiresAt }: TokenRow, by: Principal): Block {
+  const reason = `token ${id} of ${user} was revoked`;
+  const order = { subject: "client", key: hash, tenant, reason, source: "token" } as const;
   // One without an end is blocked for the least time: nobody is known by it once its row is gone, and blocks are bounded.
   return makeBlock({ ...order, until: expiresAt ?? Date.now() }, by.id, Date.now());
 }

@@ -57,8 +57,8 @@ test("no verb makes a database beside it", async () => {
   expect(existsSync(workspace.path(".isthmus", "isthmus.db"))).toBe(false);
 });
 
-test("its log, status and doctor say that grants, tokens and the trail are kept from a restart on", async () => {
-  expect(log).toContain("grants, tokens and the audit trail are kept from a restart on");
+test("its log, status and doctor say that grants, tokens and the trail are only in memory until a restart", async () => {
+  expect(log).toContain("grants, tokens and the audit trail are only in memory: restart the gateway to keep them");
   expect((await run("status")).stdout).toContain("are in memory until it is restarted");
   const { findings } = JSON.parse((await run("doctor", "--json")).stdout);
   expect(findings).toContainEqual(
