@@ -112,6 +112,12 @@ describe("summaryText", () => {
     expect(Math.max(...text.split("\n").map((line) => line.length))).toBeLessThanOrEqual(80);
   });
 
+  test("advises no yes to whoever has no operator token: nobody would be known to give it", () => {
+    const text = summaryText(demo, { ...options, knowsOperator: false });
+    expect(text).toContain("  isthmus trace");
+    expect(text).not.toMatch(/approve|waits for your yes|demo\.forget/);
+  });
+
   test("names the address in what to type next when verbs would not find it", () => {
     const text = summaryText({ ...demo, url: "http://127.0.0.1:9000/mcp" }, { ...options, isFound: false });
     expect(summaryText(demo, options)).toContain("  isthmus list ");

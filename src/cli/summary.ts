@@ -41,7 +41,9 @@ export type SummaryOptions = {
 
 export function summaryText(summary: Summary, options: SummaryOptions): string {
   const { url, servers, looked, call, callers, grantsNothing = false, lacksTokens = false } = summary;
-  const { width, reachable = url, lacksNames = false } = options;
+  const { width, reachable = url, lacksNames = false, knowsOperator = true } = options;
+  // Without the operator's token nobody can say yes.
+  const waiting = knowsOperator ? call?.waiting : undefined;
   return [
     ...(looked
       ? [
@@ -60,10 +62,10 @@ export function summaryText(summary: Summary, options: SummaryOptions): string {
     ...(lacksTokens ? firstTokenLines(reachable, options) : []),
     ...nothingGrantedLines(servers, grantsNothing),
     ...(call ? ["A call, just now:", `  isthmus ${call.words}`, `  ${call.answer}`, ""] : []),
-    ...(call?.waiting ? ["And one that waits for your yes:", `  isthmus ${call.waiting}`, ""] : []),
+    ...(waiting ? ["And one that waits for your yes:", `  isthmus ${waiting}`, ""] : []),
     `Point an MCP client at ${reachable} (Streamable HTTP).`,
     `Open ${new URL("/", reachable).href} in a browser to see it, and what waits for a yes.`,
-    ...(looked ? nextSteps(reachable, options, call?.waiting) : []),
+    ...(looked ? nextSteps(reachable, options, waiting) : []),
     "Stop with Ctrl-C.",
     "",
   ].join("\n");

@@ -123,3 +123,23 @@ test("the lines that are shown let the user in when they stand in the config", a
   expect(shown).not.toContain("Nobody may use anything");
   expect((await workspace.start(["list"], { ISTHMUS_TOKEN: token }).ended).stdout).toContain("hello.greet");
 });
+
+test.each([
+  ["nothing granted", "", true],
+  ["a grant of somebody else", LINES, true],
+  ["a grant of the local user", LINES.replace("ada", "local"), false],
+  ["opt-out for its server", '[access.servers]\nhello = "opt-out"\n', false],
+])(
+  "isthmus stdio says what to write where its client is offered nothing: with opt-in and %s",
+  async (_what, more, isClosed) => {
+    await using workspace = new Workspace();
+    const access = '[auth]\ntokens = true\n[access]\ndefaultPolicy = "opt-in"\n';
+    workspace.write("isthmus.toml", `${access}${more}${scriptServer("hello", HELLO)}`);
+    const { code, stdout, stderr } = await workspace.run("stdio");
+    expect([code, stdout]).toEqual([0, ""]);
+    const said =
+      'isthmus: write [[access.grants]] with agent = "local" and server = "hello"; what "isthmus grant" has granted';
+    expect(stderr.includes(said)).toBe(isClosed);
+    expect(stderr.includes("isthmus: nothing is offered")).toBe(isClosed);
+  },
+);
