@@ -35,6 +35,16 @@ describe("describeTried", () => {
     });
   });
 
+  test("shows words as they are written, not what variables hold", () => {
+    const url = "https://hunter2.test/hunter2/mcp";
+    const server = { ...http, url, written: { url: "https://${HOST:-far.test}/${KEY:-x}/mcp" } };
+    for (const why of ["ECONNREFUSED", "ERR_SSL_WRONG_VERSION_NUMBER", "ENOTFOUND"]) {
+      const finding = describeTried(tried(server, failed(`The server cannot be reached (${why}).`)));
+      expect(JSON.stringify(finding)).toContain("${KEY:-x}");
+      expect(JSON.stringify(finding)).not.toContain("hunter2");
+    }
+  });
+
   test("remarks on a server that works in part", () => {
     const finding = describeTried(tried(stdio, { status: "ok", tools: 3, message: "a tool has no name" }));
     expect(finding).toMatchObject({ level: "warning", found: "3 tools, but a tool has no name" });

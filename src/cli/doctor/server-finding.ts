@@ -7,7 +7,7 @@ import { type Finding, ok, problem, warning } from "./finding.ts";
 import { adviceForNetwork, type WayOut } from "./network-advice.ts";
 
 export type TriedServer = {
-  readonly server: Pick<ServerConfig, "id" | "transport" | "command" | "url">;
+  readonly server: Pick<ServerConfig, "id" | "transport" | "command" | "url" | "written">;
   /** What the tool is called by which its users sign in. */
   readonly signInTool: string;
   /** It wants credentials, and says where they are to be had. */
@@ -142,7 +142,8 @@ function hostOf(url: string): string {
 }
 
 function adviceFor(tried: TriedServer, message: string): string {
-  const { server } = tried;
+  // As it stands in the config: what a variable holds may be a secret.
+  const server = { ...tried.server, ...tried.server.written };
   const row = ADVICE.find((one) => one.message.test(message));
   if (row) return row.advice(server, tried);
   return server.transport === "stdio"

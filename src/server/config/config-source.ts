@@ -1,5 +1,6 @@
 /** Where the config of this process comes from, and what to watch to learn that it has changed. */
 import type { LogLevel } from "../log-level.ts";
+import type { AddedTables } from "./added-tables.ts";
 import type { Config } from "./config.ts";
 import { ConfigError } from "./config-error.ts";
 import { type Environment, type FoundConfig, findConfig } from "./find-config.ts";
@@ -19,10 +20,6 @@ export type ConfigFlags = {
 
 /** A file that the config names: with a private key, another secret, or what is believed and no secret. */
 export type NamedFile = { readonly file: string; readonly holds: "key" | "secret" | "trust" };
-
-/** Tables beside those of the files, each with its id. */
-export type AddedTables = { readonly servers: readonly Tabled[]; readonly catalogs: readonly Tabled[] };
-type Tabled = { readonly id: string };
 
 export class ConfigSource {
   /** What operators have added while the gateway runs. Where a file has a table of the same id, the file's counts. */
@@ -69,7 +66,8 @@ export class ConfigSource {
     const { logLevel, database, shared } = this.#flags;
     const given = this.#givenListen();
     const raw = this.files.length > 0 ? readConfig(this.files) : this.#demo();
-    return loadConfig(withAdded(raw, added), {
+    return loadConfig(raw, {
+      added,
       env: this.env,
       flags: {
         ...(given && { listen: given.listen }),
@@ -138,20 +136,4 @@ export class ConfigSource {
 function holdingOf(key: string): NamedFile["holds"] {
   if (/^(gateway\.(tls\.key|sealKey)|cluster\.key|vault\.keys\.\d+)$/.test(key)) return "key";
   return /^gateway\.tls\.(cert|clientCa)$/.test(key) ? "trust" : "secret";
-}
-
-function withAdded(raw: RawConfig, added: AddedTables): RawConfig {
-  if (added.servers.length === 0 && added.catalogs.length === 0) return raw;
-  const { servers, catalogs } = raw.table;
-  return {
-    ...raw,
-    table: { ...raw.table, servers: joined(servers, added.servers), catalogs: joined(catalogs, added.catalogs) },
-  };
-}
-
-/** Something else in the place of a list stays, so that the schema speaks about it. */
-function joined(written: unknown = [], added: readonly Tabled[]): unknown {
-  if (!Array.isArray(written)) return written;
-  const ids = new Set(written.map((table: { readonly id?: unknown } | null) => table?.id));
-  return [...written, ...added.filter(({ id }) => !ids.has(id))];
 }

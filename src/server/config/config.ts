@@ -30,6 +30,8 @@ export type ServerConfig = Omit<
   readonly timeoutMs: number;
   readonly env: Readonly<Record<string, Secret>>;
   readonly headers: Readonly<Record<string, Secret>>;
+  /** Its words before variables were filled in, to be shown: what these hold may be a secret. Unset: there were none. */
+  readonly written?: { readonly command?: string; readonly url?: string };
   /** Why it cannot be used as it is written: a variable that is not set, a file that is not there. It is not started. */
   readonly fault?: string;
   /** Why its secrets could not be read again; it goes on with those that it has. */

@@ -3,11 +3,12 @@ import type { Config } from "./config.ts";
 import { type ConfigFlags, ConfigSource } from "./config-source.ts";
 import type { Environment } from "./find-config.ts";
 
+export type { AddedTables } from "./added-tables.ts";
 export { authWays, isAuthOn } from "./auth-config.ts";
 export { beginsToKeep, type ConfigDifference, compareConfigs } from "./check-reload.ts";
 export type { Config, GatewayConfig, ServerConfig } from "./config.ts";
 export { ConfigError } from "./config-error.ts";
-export { type AddedTables, type ConfigFlags, ConfigSource, type NamedFile } from "./config-source.ts";
+export { type ConfigFlags, ConfigSource, type NamedFile } from "./config-source.ts";
 export type { Environment } from "./find-config.ts";
 export { hasApprovers } from "./gate-config.ts";
 export type { GatewayPlace } from "./gateway-place.ts";

@@ -72,6 +72,28 @@ describe("loadConfig", () => {
     ]);
   });
 
+  test("shows words as they are written where variables are filled in: in problems, and for those who look later", () => {
+    const env = { KEY: "hunter2" };
+    const raw = (url: string) => readConfig([put("isthmus.toml", `[[servers]]\nid = "a"\nurl = "${url}"\n`)]);
+    const [server] = loadConfig(raw("https://far.test/${KEY:-x}/mcp"), { env }).servers;
+    expect(server).toMatchObject({
+      url: "https://far.test/hunter2/mcp",
+      written: { url: "https://far.test/${KEY:-x}/mcp" },
+    });
+    expect(loadConfig(raw("https://far.test/mcp"), { env }).servers[0]?.written).toBeUndefined();
+    for (const url of ["${KEY:-x}", "ftp://${KEY:-x}", "http://[${KEY:-x}"]) {
+      const said = load([put("isthmus.toml", `[[servers]]\nid = "a"\nurl = "${url}"\n`)], env);
+      expect(said).toBe(`isthmus.toml:3: servers.a.url: expected an http(s) URL, found ${JSON.stringify(url)}`);
+    }
+  });
+
+  test("fills in nothing of what stands in no file", () => {
+    const raw = readConfig([put("isthmus.toml", '[[servers]]\nid = "a"\nurl = "http://a.test/${KEY:-x}"\n')]);
+    const added = { servers: [{ id: "b", url: "http://b.test/${KEY:-x}" }], catalogs: [] };
+    const { servers } = loadConfig(raw, { env: { KEY: "hunter2" }, added });
+    expect(servers.map(({ url }) => url)).toEqual(["http://a.test/hunter2", "http://b.test/${KEY:-x}"]);
+  });
+
   test("reads a secret from a file beside the config, without its last line break", () => {
     put("token", "hunter2\n");
     const file = put(

@@ -4,12 +4,13 @@ import { resolve } from "node:path";
 import type { z } from "zod";
 import { type McpTransportKind, mcpConfig } from "../../providers/mcp/mcp-config.ts";
 import { checkAccess } from "./access-config.ts";
+import { type AddedTables, withAdded } from "./added-tables.ts";
 import { checkAudit, resolveAudit, shapeAudit } from "./audit-config.ts";
 import { checkAuth, shapeAuth } from "./auth-config.ts";
 import { catalogIdsOf, checkCatalogs, serversOf } from "./check-catalogs.ts";
 import { checkReload } from "./check-reload.ts";
 import { checkServers, type RawServer, segmentFor } from "./check-servers.ts";
-import type { Config } from "./config.ts";
+import type { Config, ServerConfig } from "./config.ts";
 import { ConfigError } from "./config-error.ts";
 import { configSchema } from "./config-schema.ts";
 import { describeIssue } from "./describe-issue.ts";
@@ -27,12 +28,16 @@ import { type Resolver, resolveReferences } from "./references.ts";
 import type { Secret } from "./secret.ts";
 import { type AuthSecrets, checkServerAuth, resolveServerAuth, shapeServerAuth } from "./server-auth-config.ts";
 import { restartOf, type ServerTable, serverSchema } from "./server-config.ts";
-import { fillServers } from "./server-words.ts";
+import { fillServers, wordsWritten } from "./server-words.ts";
 import { checkState, resolveState, shapeState } from "./state-config.ts";
 import { checkTls, resolveTls, type TlsConfig } from "./tls-config.ts";
 import { resolveVault } from "./vault-config.ts";
 
+const NO_TABLES: AddedTables = { servers: [], catalogs: [] };
+
 export type LoadOptions = {
+  /** Tables that stand in no file. */
+  readonly added?: AddedTables;
   readonly env: Environment;
   /** They win over what the files say. */
   readonly flags?: SettingFlags;
@@ -85,9 +90,12 @@ function withFlags(table: RawConfig["table"], flags: SettingFlags): Record<strin
 /** Throws ConfigError. */
 export function loadConfig(raw: RawConfig, options: LoadOptions): Config {
   const flags = options.flags ?? {};
-  const written = withFlags({ gateway: {}, ...raw.table }, flags);
-  const table: Record<string, unknown> =
-    written.servers === undefined ? written : { ...written, servers: fillServers(written.servers, options.env) };
+  const ofFiles = withFlags({ gateway: {}, ...raw.table }, flags);
+  const { added = NO_TABLES, env } = options;
+  const written = withAdded(ofFiles, added);
+  // Only what the files say: whoever adds tables otherwise may be nobody to whom the environment can be told.
+  const filled = ofFiles.servers === undefined ? ofFiles : { ...ofFiles, servers: fillServers(ofFiles.servers, env) };
+  const table = withAdded(filled, added);
   const problems: Problem[] = [];
   // What a flag says stands in no file.
   const flagAt = ([first, second]: Problem["path"]) => {
@@ -106,7 +114,8 @@ export function loadConfig(raw: RawConfig, options: LoadOptions): Config {
   const report = () => new ConfigError(reportProblems(problems, { table, originOf }));
 
   const parsed = configSchema.safeParse(table, { reportInput: true, ...READ_ONCE });
-  if (!parsed.success) problems.push(...parsed.error.issues.flatMap((issue) => describeIssue(issue, table)));
+  // As it is written: what a variable holds may be a secret.
+  if (!parsed.success) problems.push(...parsed.error.issues.flatMap((issue) => describeIssue(issue, written)));
   const rawServers = (Array.isArray(table.servers) ? table.servers : []) as RawServer[];
   problems.push(...checkServers(rawServers), ...rawServers.flatMap(checkTransport), ...checkAuth(table));
   problems.push(...rawServers.flatMap(checkServerAuth));
@@ -157,7 +166,11 @@ export function loadConfig(raw: RawConfig, options: LoadOptions): Config {
   problems.push(...checkAudit(parsed.data.audit, auditPlaces));
   const shaped = shape(
     parsed.data,
-    resolved.map((one, index) => ({ ...one, fault: describeFaults(faultsOf(index), table) })),
+    resolved.map((one, index) => ({
+      ...one,
+      written: wordsWritten(valueAt(written, ["servers", index]), rawServers[index] ?? {}),
+      fault: describeFaults(faultsOf(index), table),
+    })),
     { sealKey, state, tls },
   );
   const before = { table, running: options.running };
@@ -225,6 +238,9 @@ type Resolved = {
   auth: AuthSecrets;
 };
 
+/** What people are told of a server. */
+type Shown = { readonly fault: string | undefined; readonly written: ServerConfig["written"] };
+
 /** What `[gateway]` points at. */
 type GatewayFiles = {
   readonly sealKey: Secret | undefined;
@@ -234,7 +250,7 @@ type GatewayFiles = {
 
 function shape(
   data: z.output<typeof configSchema>,
-  resolved: readonly (Resolved & { readonly fault: string | undefined })[],
+  resolved: readonly (Resolved & Shown)[],
   { sealKey, state, tls }: GatewayFiles,
 ): Omit<Config, "access" | "audit" | "auth" | "gate" | "telemetry" | "state" | "vault"> {
   const { listen, maxBody, timeout, inputTimeout, sessionIdle, sessionAge, resumeWindow, ...others } = data.gateway;
@@ -258,10 +274,10 @@ function shape(
       ...(state !== undefined && { state }),
     },
     servers: data.servers.flatMap((server, index) => {
-      const { folder, env, headers, auth: secrets, fault } = resolved[index] as (typeof resolved)[number];
-      const { auth: written, disabled, ...rest } = server;
+      const { folder, env, headers, auth: secrets, written, fault } = resolved[index] as (typeof resolved)[number];
+      const { auth: table, disabled, ...rest } = server;
       if (disabled) return [];
-      const auth = shapeServerAuth(written, secrets);
+      const auth = shapeServerAuth(table, secrets);
       return [
         {
           ...rest,
@@ -274,6 +290,7 @@ function shape(
           timeoutMs: server.timeout ?? timeout,
           env,
           headers,
+          ...(written && { written }),
           ...(fault !== undefined && { fault }),
         },
       ];

@@ -12,8 +12,19 @@ const reference = z.strictObject({
     .describe("A variable of the gateway's environment whose name begins with `ISTHMUS_SERVER_`."),
 });
 
+/** What the gateway's environment holds is for servers of the config, whose author has it anyway. */
+function refuseVariables(value: unknown, path: readonly PropertyKey[], context: z.RefinementCtx): void {
+  if (typeof value === "string" && value.includes("${")) {
+    const instead = 'name a variable that begins with "ISTHMUS_SERVER_" under headers, as { "fromEnv": … }';
+    const message = `expected a text without "\${": no variables are filled in here; ${instead}`;
+    context.addIssue({ code: "custom", path: [...path], message });
+  }
+  if (typeof value !== "object" || value === null) return;
+  for (const [key, inner] of Object.entries(value)) refuseVariables(inner, [...path, key], context);
+}
+
 /** No command: whoever has a token for this must not be able to start programs. No secret: only where it stands. */
-export const serverTable = z.strictObject({
+const writtenServer = z.strictObject({
   url: z.string().min(1).max(2_048).describe("Where it listens."),
   transport: z.enum(["http", "sse"]).optional(),
   prefix: z.string().max(63).optional().describe("What stands before the dot in the names of its tools."),
@@ -26,6 +37,8 @@ export const serverTable = z.strictObject({
   concurrency: z.int().min(1).max(100_000).optional(),
   pin: z.enum(["report", "block", "off"]).optional(),
 });
+
+export const serverTable = writtenServer.superRefine((table, context) => refuseVariables(table, [], context));
 
 const pattern = z.string().min(1).max(200);
 
