@@ -26,10 +26,20 @@ const SLASH_LIKE =
 const BACKSLASH_SIGN = /[\u00a5\u20a9\uffe5\uffe6]/;
 /** Full stops that are dots in names of hosts. */
 const STOPS = /[\u3002\uff61]/g;
-/** Escapes that are none in URIs, and that some servers read all the same. */
-const FOREIGN_ESCAPE = /%u[0-9a-f]{4}|&(?:#\d+|#x[0-9a-f]+|period|sol|bsol);/i;
-/** What has no width: some drop it before they look at a name. */
-const UNSEEN = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
+/** References of HTML to what divides, ends or escapes something, to what has no width, and to several dots at once. */
+const NAMED =
+  "period|sol|bsol|percnt|num|colon|semi|quest|commat|dollar|hellip|mldr|nldr|tab|newline|e[mn]sp|emsp1[34]|numsp|puncsp|" +
+  "thinsp|hairsp|mediumspace|thickspace|nonbreakingspace|(?:zerowidth|negative\\w{4,9})space|zwn?j|lrm|rlm|nobreak|i[ct]|af";
+/**
+ * Escapes that are none in URIs, and that some servers read all the same. Of those of HTML numbers and the oldest names need no
+ * semicolon, and whoever reads them twice finds others behind an "&amp".
+ */
+const FOREIGN_ESCAPE = new RegExp(
+  `%u[0-9a-f]{4}|&(?:amp;?)*(?:#\\d|#x[0-9a-f]|(?:nbsp|shy)(?![a-z])|(?:${NAMED});)`,
+  "i",
+);
+/** What has no width, and marks at letters: some drop it before they look at a name. */
+const UNSEEN = /[\p{Cf}\p{M}\p{Default_Ignorable_Code_Point}]/gu;
 /** A name's contents by the name of what holds them on NTFS: the same file again. */
 const STREAM = /:\$(?:data|i30|index_allocation|bitmap|attribute_list)\b/i;
 /** Windows has a current folder on each drive. */
