@@ -1,4 +1,5 @@
 import { type Call, copyString, identityOf, LOCAL, type Principal, shownText, type Target } from "../contract/index.ts";
+import { plainTarget } from "../mechanisms/audit/index.ts";
 
 /** How one finished call went. Holds nothing of what it carried. */
 export type CallReport = {
@@ -109,7 +110,7 @@ export class RecentCalls {
 /** Tools and prompts are called by the names that are listed, which live long anyway; other names are pieces of a request. */
 function keptTarget(target: Target): Target {
   const { kind, name } = target;
-  const shown = shownText(name);
+  const shown = shownText(plainTarget(target));
   return (kind === "tool" || kind === "prompt") && shown === name ? target : { ...target, name: copyString(shown) };
 }
 

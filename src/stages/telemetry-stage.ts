@@ -20,6 +20,7 @@ import {
   type Verb,
   withInput,
 } from "../contract/index.ts";
+import { plainTarget } from "../mechanisms/audit/index.ts";
 import { failureOf } from "./failure-of.ts";
 
 export type TelemetryOptions = {
@@ -49,7 +50,7 @@ export function telemetryStage(options: TelemetryOptions): Stage {
           traceId,
           spanId,
           ...(from && { parentSpanId: from.spanId }),
-          name: `${shownText(call.method)} ${shownText(call.target.name)}`,
+          name: `${shownText(call.method)} ${shownText(plainTarget(call.target))}`,
           startMs,
           endMs: now(),
           attributes: attributesOf(call),

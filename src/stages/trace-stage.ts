@@ -10,6 +10,7 @@ import {
   shownText,
   type Verb,
 } from "../contract/index.ts";
+import { plainTarget } from "../mechanisms/audit/index.ts";
 import { failureOf } from "./failure-of.ts";
 import type { FinishedCall, RecentCalls } from "./recent-calls.ts";
 
@@ -60,7 +61,7 @@ class TracedCall implements Out {
 
   constructor(call: Call, out: Out) {
     this.callId = call.id;
-    this.target = `${call.target.provider}/${shownText(call.target.name)}`;
+    this.target = `${call.target.provider}/${shownText(plainTarget(call.target))}`;
     this.principal = call.principal.id;
     this.front = call.origin.front;
     this.#out = out;

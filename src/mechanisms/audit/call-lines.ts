@@ -16,7 +16,7 @@ import type { ArgumentFacts } from "./argument-facts.ts";
 import type { Entry } from "./block.ts";
 import { type CallOutcome, verdictOf } from "./call-outcome.ts";
 import { boundName, eventLine } from "./event-line.ts";
-import { plainAddress } from "./redact.ts";
+import { plainTarget } from "./plain-event.ts";
 import { BETWEEN, GAP, HOLE } from "./short-lines.ts";
 import { facetTerms, traceTerm } from "./terms.ts";
 
@@ -166,9 +166,8 @@ function requestIdText(id: string): string {
   return id.startsWith('"') ? stringOf(id) : `"${id}"`;
 }
 
-export function nameOf({ kind, name }: Target): string {
-  const whole = kind === "resource" || kind === "template" ? plainAddress(name) : name;
-  return boundName(whole);
+export function nameOf(target: Target): string {
+  return boundName(plainTarget(target));
 }
 
 /** What most calls have nothing of. */

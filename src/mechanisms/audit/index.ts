@@ -7,6 +7,7 @@ export { type KeptEvent, readEvent } from "./event-line.ts";
 export { FileSink } from "./file-sink.ts";
 export { LiveSink } from "./live-sink.ts";
 export { NoteBudget } from "./note-budget.ts";
+export { plainEvent, plainTarget } from "./plain-event.ts";
 export { looksSecret, plainPath } from "./redact.ts";
 export { noteRefusals } from "./refusal-notes.ts";
 export { wholeLines } from "./short-lines.ts";

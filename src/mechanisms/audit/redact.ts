@@ -55,10 +55,13 @@ function withoutEscapes(text: string): string {
 
 /** Addresses may carry passwords and tokens: only where they lead is recorded. */
 export function plainAddress(uri: string): string {
-  return uri
-    .replace(/[?#].*$/s, "")
-    .replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/@]*@/i, "$1")
-    .slice(0, MAX_TEXT * 4);
+  return (
+    uri
+      .replace(/[?#].*$/s, "")
+      // Also behind the name of a server, as rules have it.
+      .replace(/^([\w.+-]*:\/\/)[^/]*@/, "$1")
+      .slice(0, MAX_TEXT * 4)
+  );
 }
 
 /** In a path: whatever follows the id, which may be in escapes or cut off. */

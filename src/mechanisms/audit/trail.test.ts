@@ -443,6 +443,24 @@ describe("a checkpoint", () => {
   });
 });
 
+test("has of addresses only where they lead, however an event comes to it", async () => {
+  const trail = create();
+  const uri = "https://ann:hunter2@h.test/x?token=hunter2#hunter2";
+  const types = [
+    "TOOL_BLOCKED",
+    "dev.isthmus.approval.requested",
+    "dev.isthmus.call.lost",
+    "dev.isthmus.task.read",
+  ] as const;
+  for (const type of types) {
+    const told = event(uri, { type, details: { tool: `files.${uri}` } });
+    trail.note(told);
+    await trail.commit(told, []);
+  }
+  await vi.waitFor(() => expect(names()).toEqual(types.flatMap(() => ["https://h.test/x", "https://h.test/x"])));
+  expect(JSON.stringify(kept.blocks)).not.toContain("hunter2");
+});
+
 test("a process that was taken for dead goes on in a new chain, and nothing is there twice", async () => {
   const trail = create();
   trail.note(event("a"));

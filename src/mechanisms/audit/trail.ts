@@ -19,6 +19,7 @@ import { Checkpoints } from "./checkpoints.ts";
 import { boundName, eventLine } from "./event-line.ts";
 import { indexRuns } from "./index-runs.ts";
 import { KeptCheckpoint } from "./kept-checkpoint.ts";
+import { plainEvent } from "./plain-event.ts";
 import { RecentBlocks } from "./recent-blocks.ts";
 import { recoverSpools } from "./recover-spools.ts";
 import { wholeLine, wholeLines } from "./short-lines.ts";
@@ -235,7 +236,8 @@ export class Trail implements AuditTrail {
     this.#lost = 0;
   }
 
-  #entryOf(event: AuditEvent): Entry {
+  #entryOf(given: AuditEvent): Entry {
+    const event = plainEvent(given);
     const { type, tenant, actor, target, traceId = randomUUID() } = event;
     const at = Math.round(this.#options.now());
     const facets = { type, actor: actor.id, server: target.server, name: boundName(target.name), tenant };

@@ -33,6 +33,7 @@ import {
   missingApprovers,
   safetyOf,
 } from "../../mechanisms/approvals/index.ts";
+import { plainTarget } from "../../mechanisms/audit/index.ts";
 import { approveStage, gateBefore } from "../../stages/index.ts";
 import { MemoryApprovals } from "../../stores/memory/index.ts";
 import { type GateConfig, hasApprovers } from "../config/gate-config.ts";
@@ -225,7 +226,7 @@ export function createApprovals(ports: ApprovalPorts): GovernedApprovals {
     const url = confirmUrl(approval, { pages: pages() });
     log.info("call waits for a yes", {
       callId: id,
-      target: `${target.provider}/${target.name}`,
+      target: `${target.provider}/${plainTarget(target)}`,
       approval: approval.id,
       page: url === undefined ? undefined : new Secret(url),
       missing: missing(approval),

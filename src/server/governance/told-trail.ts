@@ -1,9 +1,11 @@
 import type { AuditEvent, AuditTrail, EventFeed, FeedEvent } from "../../contract/index.ts";
+import { plainEvent } from "../../mechanisms/audit/index.ts";
 
 /** The trail, and everybody who listens to what is put on it. Costs nothing while nobody does. */
 export function toldTrail(trail: AuditTrail): { readonly trail: AuditTrail; readonly feed: EventFeed } {
   const listeners = new Set<(event: FeedEvent) => void>();
-  const tell = (event: AuditEvent) => {
+  const tell = (given: AuditEvent) => {
+    const event = plainEvent(given);
     const told = {
       type: event.type,
       tenant: event.tenant,

@@ -10,6 +10,7 @@ import {
   shownText,
   tenantOf,
 } from "../../../contract/index.ts";
+import { plainTarget } from "../../../mechanisms/audit/index.ts";
 import { operation, schemaOf } from "../../../mechanisms/schemas/index.ts";
 import { sessionName } from "../../../mechanisms/sessions/index.ts";
 import type { LiveParts } from "../live-parts.ts";
@@ -125,7 +126,7 @@ function shown({ id, call }: Run, now: number): z.output<typeof runningShape> {
   const { target, principal, origin, session, deadline } = call;
   return {
     callId: id,
-    target: `${target.provider}/${shownText(target.name)}`,
+    target: `${target.provider}/${shownText(plainTarget(target))}`,
     principal: principal.id,
     tenant: identityOf(principal).tenant,
     front: origin.front,
