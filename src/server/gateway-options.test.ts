@@ -16,3 +16,19 @@ test.each([
   const gate = createGate(frontConfig(loadConfig({ table, originOf: () => undefined, files: [] }, { env: {} })));
   expect(gate({ headers: { host } } as unknown as HttpRequest)).toBe(fault);
 });
+
+test.each([
+  ["127.0.0.1:7411", [], false],
+  ["localhost:7411", [], false],
+  ["127.0.0.1:7411", ["127.0.0.1"], true],
+  ["0.0.0.0:7411", [], true],
+  ["10.0.0.5:7411", [], true],
+  ["[::]:7411", [], true],
+])(
+  "a gateway that listens on %s names its clients' addresses where they differ, with the proxies %j: %s",
+  (listen, trustedProxies, isNamed) => {
+    const table = { gateway: { listen, trustedProxies }, auth: AUTH };
+    const config = loadConfig({ table, originOf: () => undefined, files: [] }, { env: {} });
+    expect(frontConfig(config).namesAddresses).toBe(isNamed);
+  },
+);

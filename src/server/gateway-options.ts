@@ -4,7 +4,7 @@ import { GATEWAY_NAME } from "../contract/index.ts";
 import type { McpFrontConfig } from "../fronts/mcp/index.ts";
 import type { Arrangement } from "../kernel/index.ts";
 import { MGP_EXTENSIONS, type MgpExtension } from "../wire/mgp/index.ts";
-import type { Config, GatewayConfig, ServerConfig } from "./config/index.ts";
+import { type Config, type GatewayConfig, isLoopback, type ServerConfig } from "./config/index.ts";
 import { type Ports, revealAll } from "./extensions.ts";
 import type { ServerSummary } from "./gateway-types.ts";
 import type { HomedMcpOptions } from "./hop-provider/index.ts";
@@ -87,7 +87,7 @@ export function frontConfig({ gateway, auth, state }: Config): LiveFrontConfig {
     serverInfo: { name: GATEWAY_NAME, version: VERSION },
     pageSize,
     cookie: state.cluster.hasCookie,
-    // Without proxies everybody has the same address: that of this machine.
-    namesAddresses: trustedProxies.length > 0,
+    // Where only this machine can connect, and no proxy on it, everybody has the same address.
+    namesAddresses: trustedProxies.length > 0 || !isLoopback(listen.host),
   };
 }

@@ -38,7 +38,7 @@ export type McpFrontConfig = {
   readonly serverInfo: { readonly name: string; readonly version: string };
   /** The first answer of a session carries a cookie by which a balancer may send its client here again. */
   readonly cookie?: boolean;
-  /** The log line of a call names the address of its client. */
+  /** Events, and the log line of a call, name the address of its client. */
   readonly namesAddresses?: boolean;
 };
 
