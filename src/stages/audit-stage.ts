@@ -8,6 +8,7 @@ import {
   GatewayError,
   type Out,
   type Stage,
+  type Target,
 } from "../contract/index.ts";
 import {
   argumentFacts,
@@ -34,6 +35,8 @@ export type AuditStageOptions = {
   /** Whether the arguments of such calls are digested. */
   readonly hasDigest: boolean;
   readonly capture: readonly CaptureRule[];
+  /** The name that rules have for it. */
+  readonly dottedOf: (target: Target) => string;
   /** Whether a call is refused that could not be put on the trail. */
   readonly refusesWhenFull: boolean;
 };
@@ -175,7 +178,7 @@ class AuditedCall implements Out, Held {
 
   /** One event for each try; all but the last were lost with their provider. */
   #note(outcome: CallOutcome, end: CallEvent | undefined, { at, traceId, repeats }: Noting): void {
-    const { trail, lines, hasDigest, capture } = this.#options;
+    const { trail, lines, hasDigest, capture, dottedOf } = this.#options;
     const call = this.#call;
     let first: string | undefined;
     for (let attempt = 1; attempt <= repeats; attempt++) {
@@ -186,7 +189,7 @@ class AuditedCall implements Out, Held {
       first ??= id;
     }
     const isWanted = hasDigest || capture.length > 0 || verdictOf(outcome.code).type === "TOOL_BLOCKED";
-    const facts = isWanted ? argumentFacts(call, capture) : undefined;
+    const facts = isWanted ? argumentFacts(call, capture, dottedOf) : undefined;
     const last = first === undefined ? outcome : { ...outcome, retryOf: first };
     const entry = lines.entry(call, last, { at, id: trail.nextId(), traceId }, facts);
     if (!end) return trail.noteEntry(entry);

@@ -8,13 +8,23 @@ const RULES = [{ tools: ["files.*"], arguments: ["path"] }];
 function factsOf(argumentsText: string, rules = RULES) {
   const input = payload(`{"name":"read","arguments":${argumentsText}}`);
   const target = { provider: "files", kind: "tool", name: "read" };
-  return argumentFacts({ verb: "call", input, target } as Call, rules);
+  return argumentFacts({ verb: "call", input, target } as Call, rules, ({ name }) => `docs.${name}`);
 }
 
 const keys = (count: number) => Array.from({ length: count }, (_none, index) => `"k${index}":${index}`).join(",");
 const sha256 = (text: string) => createHash("sha256").update(text, "latin1").digest("base64url");
 
 describe("argumentFacts", () => {
+  test.each([
+    ["as rules have it", "docs.read"],
+    ["by a pattern as in rules", "docs.*"],
+    ["by the id of its server", "files.read"],
+  ])("captures of a tool that is named %s", (_how, tool) => {
+    expect(factsOf('{"path":"/a"}', [{ tools: [tool], arguments: ["path"] }]).captured).toEqual({ path: "/a" });
+    for (const other of ["doc.read", "read", "docs.write"])
+      expect(factsOf('{"path":"/a"}', [{ tools: [other], arguments: ["path"] }])).not.toHaveProperty("captured");
+  });
+
   test("names the first 32 arguments, and says how many more there are", () => {
     expect(factsOf(`{${keys(32)}}`)).not.toHaveProperty("arguments_left_off");
     const facts = factsOf(`{${keys(40)}}`);

@@ -10,15 +10,19 @@ import {
   matchesPattern,
   Scanner,
   stringOf,
+  type Target,
 } from "../../contract/index.ts";
 import { redactText, redactValue } from "./redact.ts";
 
 /** Values that an operator wants in the trail. */
 export type CaptureRule = {
-  /** Patterns of names as in catalogs: `crm.*`. */
+  /** Patterns of names as rules have them (`crm.*`), or with the id of the server in the place of its prefix. */
   readonly tools: readonly string[];
   readonly arguments: readonly string[];
 };
+
+/** The name that rules have for it. */
+type DottedOf = (target: Target) => string;
 
 export type ArgumentFacts = {
   /** As `digestJson`: of the canonical text. */
@@ -41,11 +45,11 @@ const MAX_REPEATS = 16;
  * Nothing of arguments that are no object. Whatever else a caller does to them, names, a digest and what rules want are recorded:
  * servers take names that are escaped, repeated or in another case. Never throws: its event must not be lost.
  */
-export function argumentFacts(call: Call, rules: readonly CaptureRule[]): ArgumentFacts {
+export function argumentFacts(call: Call, rules: readonly CaptureRule[], dottedOf: DottedOf): ArgumentFacts {
   try {
     const text = call.verb === "call" || call.verb === "get" ? call.input.at(["arguments"]) : undefined;
     if (text?.charAt(0) !== "{") return {};
-    const { shown, leftOff, captured } = read(text, wantedOf(call, rules));
+    const { shown, leftOff, captured } = read(text, wantedOf(call, rules, dottedOf));
     const shape = [...shown].map(([name, kind]) => [shownName(name), kind]);
     const values = [...captured].map(([name, found]) => [name, redactValue(name, found.length > 1 ? found : found[0])]);
     return {
@@ -94,9 +98,10 @@ type Wanted = {
 };
 
 /** The names of which rules want the values. */
-function wantedOf({ target }: Call, rules: readonly CaptureRule[]): Wanted {
-  const tool = `${target.provider}.${target.name}`;
-  const fitting = rules.filter(({ tools }) => tools.some((pattern) => matchesPattern(pattern, tool)));
+function wantedOf({ target }: Call, rules: readonly CaptureRule[], dottedOf: DottedOf): Wanted {
+  const written = rules.length === 0 ? [] : [dottedOf(target), `${target.provider}.${target.name}`];
+  const isMeant = (pattern: string) => written.some((name) => matchesPattern(pattern, name));
+  const fitting = rules.filter(({ tools }) => tools.some(isMeant));
   const names = fitting.flatMap((rule) => rule.arguments);
   const longest = names.reduce((most, { length }) => Math.max(most, length), 0);
   return { names: new Set(names), folded: new Set(names.map(folded)), longest };

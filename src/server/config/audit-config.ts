@@ -11,7 +11,13 @@ import type { Secret } from "./secret.ts";
 const captureSchema = z.lazy(() =>
   z
     .strictObject({
-      tools: z.array(z.string()).min(1).max(64).describe('Which tools, as server and name: `["crm.*"]`.'),
+      tools: z
+        .array(z.string())
+        .min(1)
+        .max(64)
+        .describe(
+          'Which tools, by the names that rules have for them (`["crm.*"]`), or with the id of the server in the place of its prefix.',
+        ),
       arguments: z.array(z.string()).min(1).max(64).describe("The names of the arguments."),
     })
     .describe(

@@ -12,6 +12,7 @@ import {
   type TrailFeed,
 } from "../../contract/index.ts";
 import type { StageFactory } from "../../kernel/index.ts";
+import type { NameUse } from "../../mechanisms/access/index.ts";
 import {
   type AuditSink,
   CallLines,
@@ -32,6 +33,7 @@ import type { GatewayState } from "../state/index.ts";
 import { OtlpAuditSink } from "../telemetry/otlp-logs.ts";
 import { VERSION } from "../version.ts";
 import { AuditWebhook } from "./audit-webhook.ts";
+import { dottedName } from "./dotted-name.ts";
 
 export type AuditPorts = Ports & {
   readonly config: Config;
@@ -51,6 +53,8 @@ export type GovernedAudit = {
   /** The stage around these others: of what none of them judges, and nobody wants on record, it is no part. */
   around(others: readonly ((entry: Entry) => unknown)[]): StageFactory;
   operations(): Promise<readonly Operation[]>;
+  /** The names that the config says something about, as rules have them. */
+  uses(): readonly NameUse[];
   /** A message was turned away before it became a call. */
   readonly refused: NoteRefusal;
   /** A server was reached, or lost. */
@@ -87,6 +91,7 @@ export function createAudit(ports: AuditPorts): GovernedAudit {
     hasPlain: audit.plain === "all",
     hasDigest: audit.digest,
     capture: audit.capture,
+    dottedOf: (target) => dottedName(config, target),
     refusesWhenFull: audit.isOn && audit.onFull === "refuse",
   });
   const note = (event: Pick<AuditEvent, "type" | "result" | "details">, server = "") =>
@@ -116,6 +121,7 @@ export function createAudit(ports: AuditPorts): GovernedAudit {
         },
       });
     },
+    uses: () => audit.capture.flatMap(({ tools }) => tools.filter((tool) => !isById(config, tool)).map(useOf)),
     refused: noteRefusals(trail, clock),
     serverChanged(id, isReached, status) {
       if (!audit.isOn) return;
@@ -178,4 +184,13 @@ function lazySigner(make: () => Signer): Signer {
     },
     sign: (text) => signer().sign(text),
   };
+}
+
+/** Such a name is no rule's, and is understood all the same. */
+function isById({ servers }: Pick<Config, "servers">, tool: string): boolean {
+  return servers.some(({ id }) => tool.startsWith(`${id}.`));
+}
+
+function useOf(name: string): NameUse {
+  return { name };
 }

@@ -161,7 +161,7 @@ export function createGovernance(ports: GovernancePorts): Governance {
     trail,
     blocks: () => revocation.blocks,
     gateOf: (target) => approvals.gateOf(target),
-    otherUses: () => limits.uses(),
+    otherUses: () => [...limits.uses(), ...audit.uses()],
   });
   const own = createOwnOperations({
     ...ports,
