@@ -103,6 +103,7 @@ export const SENTENCES: Readonly<Record<string, (fields: LogFields) => string>> 
     `${target} cannot be shown as ${name}${catalog ? ` in the catalog ${catalog}` : ""}: something else is called so`,
   "call to what is held back": ({ kind, name }) =>
     `somebody asked for the ${kind} ${name}, which is held back: see "${PROGRAM} pin list"`,
+  "credentials refused": ({ address }) => `somebody${address ? ` at ${address}` : ""} was not let in`,
   // What is kept and sent.
   "others can get at a file": ({ file, found, fix }) => `${file} ${found}; run: ${fix}`,
   "trust anchor cannot be used": ({ file }) =>

@@ -12,20 +12,24 @@ const MAX_KEYS = 1_000;
 
 export class NoteBudget {
   readonly #clock: Clock;
+  readonly #each: { readonly burst: number; readonly pauseMs: number };
   readonly #all: Allowance;
   readonly #keys = new Map<string, { readonly allowance: Allowance; skipped: number }>();
   /** Of those that were forgotten. */
   #skipped = 0;
 
-  constructor(clock: Clock) {
+  /** `each`: how many of one kind from one place there may be at once, and after what pause one more. */
+  constructor(clock: Clock, each = { burst: BURST, pauseMs: PAUSE_MS }) {
     this.#clock = clock;
+    this.#each = each;
     this.#all = new Allowance(ALL_BURST, ALL_PAUSE_MS, clock.now());
   }
 
   /** How many were left out since the last one that was noted; undefined: this one is left out as well. */
   take(key: string): number | undefined {
     const now = this.#clock.now();
-    const known = this.#keys.get(key) ?? { allowance: new Allowance(BURST, PAUSE_MS, now), skipped: 0 };
+    const { burst, pauseMs } = this.#each;
+    const known = this.#keys.get(key) ?? { allowance: new Allowance(burst, pauseMs, now), skipped: 0 };
     this.#keys.delete(key);
     this.#keys.set(key, known);
     if (this.#keys.size > MAX_KEYS) this.#forgetOldest();

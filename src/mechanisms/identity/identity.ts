@@ -46,7 +46,7 @@ export class Identity {
     this.#options = options;
     this.#known = new KnownCallers(options.clock, options.now);
     this.#checks = new CredentialChecks({ ...options, known: this.#known });
-    this.#notes = new FailureNotes(options.audit, options.clock);
+    this.#notes = new FailureNotes(options.audit, options.clock, options.log);
   }
 
   /** At once for whoever was here a moment ago. Throws, or rejects, with NOT_AUTHENTICATED, NOT_ALLOWED or STATE_UNAVAILABLE. */

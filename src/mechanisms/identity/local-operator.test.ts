@@ -1,16 +1,18 @@
 import { describe, expect, test } from "vitest";
+import { KeptLog } from "../../../tests/kit/quiet.ts";
 import { contentDigest, type HttpRequest, operatorCredentials } from "../../contract/index.ts";
 import { LocalOperator } from "./local-operator.ts";
 
 const TOKEN = `isop_${"A".repeat(43)}`;
 const NOW = Date.UTC(2026, 0, 15);
 const clock = { now: () => 0 };
+const log = new KeptLog();
 const audit = { note: () => undefined, commit: async () => true };
 const request = (authorization: string | undefined, address = "127.0.0.1", more = {}) =>
   ({ headers: { ...(authorization !== undefined && { authorization }), ...more }, peer: { address } }) as HttpRequest;
 
 describe("whoever runs a gateway that others are known to, too", () => {
-  const operator = new LocalOperator({ token: TOKEN, audit, clock, now: () => NOW, isAmongOthers: true });
+  const operator = new LocalOperator({ token: TOKEN, audit, clock, log, now: () => NOW, isAmongOthers: true });
 
   test("is known by the word, on this machine, as an admin", () => {
     for (const address of ["127.0.0.1", "::1"])
@@ -35,8 +37,8 @@ describe("whoever runs a gateway that others are known to, too", () => {
 
 describe("the operator's token in a form", () => {
   test("is good from this machine, and where others are known, too, from nowhere else", () => {
-    const alone = new LocalOperator({ token: TOKEN, audit, clock, now: () => NOW });
-    const among = new LocalOperator({ token: TOKEN, audit, clock, now: () => NOW, isAmongOthers: true });
+    const alone = new LocalOperator({ token: TOKEN, audit, clock, log, now: () => NOW });
+    const among = new LocalOperator({ token: TOKEN, audit, clock, log, now: () => NOW, isAmongOthers: true });
     const far = request(undefined, "10.0.0.7");
     const passedOn = request(undefined, "127.0.0.1", { via: "1.1 proxy" });
     expect(among.ofToken(request(undefined), TOKEN)?.id).toBe("operator");
@@ -52,7 +54,7 @@ describe("a proof of the operator's token", () => {
   const made = { ...reached, method: "POST", url: "/api/access/grant?a=1", digest: contentDigest("{}", "utf8") };
   const rig = () => {
     const time = { now: NOW };
-    const operator = new LocalOperator({ token: TOKEN, audit, clock, now: () => time.now });
+    const operator = new LocalOperator({ token: TOKEN, audit, clock, log, now: () => time.now });
     operator.listensOn({ port: PORT });
     return { operator, time };
   };

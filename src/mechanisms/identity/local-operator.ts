@@ -9,6 +9,7 @@ import {
   DEFAULT_TENANT,
   gatewayProof,
   type HttpRequest,
+  type Log,
   OPERATOR_PROOF_MS,
   type Principal,
   readOperatorCredentials,
@@ -38,6 +39,7 @@ export type LocalOperatorOptions = {
   readonly token: string;
   readonly audit: AuditTrail;
   readonly clock: Clock;
+  readonly log: Log;
   /** Everybody's clock. */
   readonly now: () => number;
   /** Whether others are known by what they show: then it counts only on this machine. */
@@ -56,12 +58,12 @@ export class LocalOperator {
   readonly #notes: FailureNotes;
   readonly #isAmongOthers: boolean;
 
-  constructor({ token, audit, clock, now, isAmongOthers = false }: LocalOperatorOptions) {
+  constructor({ token, audit, clock, log, now, isAmongOthers = false }: LocalOperatorOptions) {
     this.#token = token;
     this.#now = now;
     this.#hash = tokenHash(token);
     this.#isAmongOthers = isAmongOthers;
-    this.#notes = new FailureNotes(audit, clock);
+    this.#notes = new FailureNotes(audit, clock, log);
   }
 
   /** Where the gateway listens. */

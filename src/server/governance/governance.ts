@@ -146,7 +146,14 @@ export function createGovernance(ports: GovernancePorts): Governance {
   const isAmongOthers = identity.authenticator !== undefined;
   const operator =
     operatorToken !== undefined
-      ? new LocalOperator({ token: operatorToken, audit: told.trail, clock: ports.clock, now: Date.now, isAmongOthers })
+      ? new LocalOperator({
+          token: operatorToken,
+          audit: told.trail,
+          clock: ports.clock,
+          log,
+          now: Date.now,
+          isAmongOthers,
+        })
       : undefined;
   const vault: GovernedVault = createVault({
     ...ports,
