@@ -2,7 +2,7 @@ import type { Change } from "./change.ts";
 import type { Principal } from "./principal.ts";
 
 /** What has happened, in MGP's words, as data. The names of custom events are reverse-domain ones. */
-const AUDIT_TYPES = [
+export const AUDIT_TYPES = [
   "TOOL_EXECUTED",
   "TOOL_BLOCKED",
   "PERMISSION_GRANTED",
@@ -14,8 +14,39 @@ const AUDIT_TYPES = [
   "SERVER_DISCONNECTED",
   "VALIDATION_FAILED",
   "CODE_REJECTED",
+  "dev.isthmus.approval.consumed",
+  "dev.isthmus.approval.expired",
+  "dev.isthmus.approval.refused",
+  "dev.isthmus.approval.requested",
+  "dev.isthmus.approval.withdrawn",
+  "dev.isthmus.audit.cut_back",
+  "dev.isthmus.audit.gap",
+  "dev.isthmus.authentication_failed",
+  "dev.isthmus.call.cancelled",
+  "dev.isthmus.call.lost",
+  "dev.isthmus.call.read",
+  "dev.isthmus.catalog.changed",
+  "dev.isthmus.catalog.removed",
+  "dev.isthmus.config.reloaded",
+  "dev.isthmus.consent_refused",
+  "dev.isthmus.limits.replaced",
+  "dev.isthmus.policy_changed",
+  "dev.isthmus.request_refused",
+  "dev.isthmus.revocation.added",
+  "dev.isthmus.revocation.refused",
+  "dev.isthmus.revocation.removed",
+  "dev.isthmus.server.changed",
+  "dev.isthmus.server.removed",
+  "dev.isthmus.session.ended",
+  "dev.isthmus.task.cancelled",
+  "dev.isthmus.task.ended",
+  "dev.isthmus.task.read",
+  "dev.isthmus.token_created",
+  "dev.isthmus.token_revoked",
+  "dev.isthmus.upstream_token_removed",
+  "dev.isthmus.upstream_token_stored",
 ] as const;
-export type AuditType = (typeof AUDIT_TYPES)[number] | `dev.isthmus.${string}`;
+export type AuditType = (typeof AUDIT_TYPES)[number];
 
 export type AuditResult = "SUCCESS" | "FAILURE" | "BLOCKED" | "DENIED" | "PENDING";
 export type ActorType = "agent" | "user" | "operator" | "server" | "kernel";

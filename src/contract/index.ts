@@ -22,6 +22,7 @@ export {
 export { type AskedBy, isAskedBy, isMadeBy, isSameCaller } from "./asked-by.ts";
 export {
   type ActorType,
+  AUDIT_TYPES,
   type AuditEvent,
   type AuditResult,
   type AuditTrail,

@@ -1,6 +1,8 @@
 import { once } from "node:events";
 import { createReadStream, createWriteStream, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
+import { AUDIT_TYPES } from "../../contract/index.ts";
+import { nearest } from "../../server/config/nearest.ts";
 import { type OperationOrder, type Operator, openOperator, operate } from "../client/operate.ts";
 import { Ending } from "../ending.ts";
 import { type JsonObject, objectOf, objectsIn, textOf } from "../json.ts";
@@ -58,6 +60,8 @@ async function query(options: AuditOptions): Promise<void> {
 /** Actors are named by whole ids, such as `token:default/ada/1234`, and people ask for `ada`. */
 async function sayNothingFound({ actor, ...options }: AuditOptions): Promise<void> {
   say("no event of the trail is so");
+  if (options.type !== undefined) sayMeantType(options.type);
+  if (options.type === undefined || options.type === "TOOL_EXECUTED") await sayWhatIsLeftOut(options);
   if (actor === undefined) return;
   const others = await firstOf(eventsOf({ ...options, limit: MAX_PAGE }), MAX_PAGE);
   const ids = new Set(others.map((event) => textOf(objectOf(event.actor).id) ?? ""));
@@ -66,6 +70,24 @@ async function sayNothingFound({ actor, ...options }: AuditOptions): Promise<voi
 }
 
 const MAX_NEAR = 10;
+
+function sayMeantType(type: string): void {
+  const types: readonly string[] = AUDIT_TYPES;
+  if (types.includes(type)) return;
+  const meant = nearest(type, types) ?? types.find((one) => one.endsWith(`.${type}`));
+  const instead = meant === undefined ? `there are: ${types.join(", ")}` : `did you mean ${meant}?`;
+  say(`--type: no event is called ${JSON.stringify(plainLine(type))}; ${instead}`);
+}
+
+async function sayWhatIsLeftOut(options: AuditOptions): Promise<void> {
+  const operator = await openOperator(options);
+  const order = { id: "audit.query", method: "GET", path: "/api/audit?limit=1", input: { limit: "1" } };
+  const { records } = objectOf(await operator.operate(order).finally(() => operator.close()));
+  if (records !== "decisions") return;
+  say(
+    'calls are recorded only with [audit] in the config (and without plain = "decisions"): refusals and decisions are',
+  );
+}
 
 const POLL_MS = 1_000;
 /** Of the events that were shown: one more than a page, because several may have happened in one ms. */

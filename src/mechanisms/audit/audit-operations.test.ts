@@ -25,7 +25,12 @@ function person(role: Role, tenant = "acme"): Principal {
   return { id: `${tenant}/u`, identity };
 }
 
-async function run(id: string, input: object, principal = LOCAL, operations = auditOperations({ rows, publicKey })) {
+async function run(
+  id: string,
+  input: object,
+  principal = LOCAL,
+  operations = auditOperations({ rows, hasPlain: false, publicKey }),
+) {
   const found = operations.find((one) => one.id === id) as Operation;
   const checked = found.input.check(input);
   if ("problems" in checked) throw new Error(JSON.stringify(checked.problems));
@@ -51,7 +56,7 @@ describe("the operations of the audit trail", () => {
   });
 
   test.each(["audit.verify", "audit.export"])("give the whole trail to nobody but the platform: %s", async (id) => {
-    const kept = auditOperations({ rows, kept: new KeptTrail().rows, publicKey });
+    const kept = auditOperations({ rows, hasPlain: false, kept: new KeptTrail().rows, publicKey });
     await expect(run(id, {}, person("admin"), kept)).rejects.toMatchObject({ code: "NOT_ALLOWED" });
     expect(await run(id, {}, person("admin", DEFAULT_TENANT), kept)).toMatchObject({ publicKey });
   });
@@ -63,7 +68,7 @@ describe("the operations of the audit trail", () => {
   });
 
   test("answer in the form that they declare, also about an empty trail", async () => {
-    const kept = auditOperations({ rows, kept: new KeptTrail().rows, publicKey });
+    const kept = auditOperations({ rows, hasPlain: false, kept: new KeptTrail().rows, publicKey });
     expect(await run("audit.verify", {}, LOCAL, kept)).toMatchObject({ isIntact: true, events: 0, publicKey });
     expect(await run("audit.export", {}, LOCAL, kept)).toMatchObject({ items: [], publicKey });
     for (const cursor of ["x", "{}", '{"phase":"blocks"}', '{"phase":"heads","after":1}']) {

@@ -17,6 +17,8 @@ export type OperationPorts = {
   readonly rows: Pick<AuditRows, "search">;
   /** Unset: nothing is kept, and there is nothing to verify. */
   readonly kept?: AuditRows | undefined;
+  /** Whether calls that nobody refused are put on it, too. */
+  readonly hasPlain: boolean;
   /** PEM; read when it is needed. */
   readonly publicKey: string;
   /** What a whole trail has; unset: nothing is kept outside the store. */
@@ -69,6 +71,9 @@ const event = z.strictObject({
 
 const page = z.strictObject({
   events: z.array(event).describe("Newest first."),
+  records: z
+    .enum(["all", "decisions"])
+    .describe("What this process puts on the trail: every call, or of calls only what was refused or decided."),
   next: z
     .string()
     .optional()
@@ -140,7 +145,8 @@ export function auditOperations(ports: OperationPorts): readonly Operation[] {
         const { limit, cursor } = input;
         const wish = { limit: Number(limit), ...(cursor !== undefined && { cursor }) };
         const { events, next } = await findEvents(rows, filterOf(input, principal), wish);
-        return { body: { events: [...events], ...(next !== undefined && { next }) } };
+        const records = ports.hasPlain ? ("all" as const) : ("decisions" as const);
+        return { body: { events: [...events], records, ...(next !== undefined && { next }) } };
       },
     }),
     operation({

@@ -114,6 +114,7 @@ export function createAudit(ports: AuditPorts): GovernedAudit {
       const { auditOperations } = await import("../../mechanisms/audit/audit-operations.ts");
       return auditOperations({
         rows: trail.rows,
+        hasPlain: audit.plain === "all",
         kept: records?.audit,
         known: trail.kept,
         get publicKey() {

@@ -25,7 +25,7 @@ async function rig() {
       updatedAt: 0,
       updatedBy: "ops",
     };
-    const event = { type: "dev.isthmus.test", tenant, result: "SUCCESS", details: {} } as const;
+    const event = { type: "dev.isthmus.config.reloaded", tenant, result: "SUCCESS", details: {} } as const;
     await policy.change({
       trail: untracked((changes) => rows.write(changes)),
       event: { ...event, actor: { type: "operator", id: "ops" }, target: { server: "", name: "" } },
