@@ -260,4 +260,27 @@ describeAttacks("a tenant's admin", { config, tokens }, (field) => {
     const asked = { tenant: "acme", user: "ann", primitive: "hidden.greet" };
     expect((await field.api("POST", "/api/access/explain", asked, { as: "viewer" })).status).toBe(404);
   });
+
+  test("finds out nothing about tokens, sessions and calls of others, and each try is on record, whether it was right or not", async () => {
+    type Listed = { readonly tokens: readonly { readonly id: string; readonly user: string }[] };
+    const { tokens: all } = (await field.api("GET", "/api/tokens", undefined, { as: "root" })).body as Listed;
+    const rights = all.find(({ user }) => user === "root")?.id ?? "";
+    const tries = [rights, "000000000000"].flatMap((id) => [
+      ["DELETE", `/api/tokens/${id}`],
+      ["POST", `/api/tokens/${id}/rotate`],
+    ]);
+    tries.push(["GET", "/api/sessions/guessed"], ["GET", "/api/calls/guessed"]);
+    for (const [method = "", path = ""] of tries) {
+      const body = path.endsWith("rotate") ? {} : undefined;
+      expect((await field.api(method, path, body, { as: "boss" })).status, path).toBe(404);
+    }
+    type Kept = { readonly events: readonly { target: { tool_name: string }; details: { reason?: string } }[] };
+    const noted = async () => {
+      const path = "/api/audit?event_type=dev.isthmus.request_refused&limit=1000";
+      const { events } = (await field.api("GET", path, undefined, { as: "viewer" })).body as Kept;
+      return events.filter(({ details }) => details.reason === "target").map(({ target }) => target.tool_name);
+    };
+    const wanted = tries.map((words) => words.join(" "));
+    await expect.poll(noted, { timeout: 10_000 }).toEqual(expect.arrayContaining(wanted));
+  });
 });

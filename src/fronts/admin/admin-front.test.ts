@@ -268,6 +268,16 @@ describe("the admin front", () => {
     expect(refused.map(({ name }) => name)).toEqual([`GET /api/approvals/${id}`]);
   });
 
+  test("has put on record what a tenant's people ask for and is not there, or not theirs, and not what the platform's do", async () => {
+    const { ask, refused } = rig();
+    const miss = (tenant?: string) =>
+      ask("/api/fail/NO_SUCH_TARGET", { method: "POST", principal: somebody("admin", tenant) });
+    expect((await miss("acme")).status).toBe(404);
+    expect((await miss()).status).toBe(404);
+    await ask("/api/nowhere", { principal: somebody("admin", "acme") });
+    expect(refused.map(({ reason, name }) => [reason, name])).toEqual([["target", "POST /api/fail/NO_SUCH_TARGET"]]);
+  });
+
   test("turns failures into statuses, and says nothing of a defect's cause", async () => {
     const { problem } = rig();
     const fail = (how: string) => problem(`/api/fail/${how}`, { method: "POST" });

@@ -12,6 +12,7 @@ import {
   type OriginFault,
   type Principal,
   type Timers,
+  tenantOf,
   textOf,
 } from "../../contract/index.ts";
 import { plainPath } from "../../mechanisms/audit/index.ts";
@@ -61,7 +62,7 @@ export function createAdminFront(options: AdminFrontOptions): AdminFront {
   const streams = createEventStreams(options.timers);
   let description: string | undefined;
 
-  const noteForbidden = (request: HttpRequest, reason: string) => {
+  const noteRefused = (request: HttpRequest, reason: string) => {
     const { principal, clientAddress: address, method } = request;
     const path = pathOf(request);
     options.refused?.({ reason, principal, address, path, name: `${method} ${plainPath(path)}` });
@@ -73,7 +74,8 @@ export function createAdminFront(options: AdminFrontOptions): AdminFront {
       const { cause } = GatewayError.from(thrown);
       options.log.error("operation failed", { path: plainPath(problem.instance), cause: cause ?? thrown });
     }
-    if (problem.status === 403) noteForbidden(request, thrown instanceof Refusal ? thrown.reason : "not allowed");
+    if (problem.status === 403) noteRefused(request, thrown instanceof Refusal ? thrown.reason : "not allowed");
+    if (isGuess(thrown, request.principal)) noteRefused(request, "target");
     options.meter.count("isthmus_api_requests_total", String(problem.status));
     answerProblem(response, problem, thrown instanceof Refusal ? thrown.lines : "");
   };
@@ -138,6 +140,14 @@ export function createAdminFront(options: AdminFrontOptions): AdminFront {
     drop: (isMeant) => streams.drop(isMeant),
     close: () => streams.close(),
   };
+}
+
+/**
+ * To the people of a tenant what is another's is not there. Both are noted, and alike: their own trail must not tell them which of
+ * their guesses are right.
+ */
+function isGuess(thrown: unknown, principal: Principal): boolean {
+  return GatewayError.is(thrown) && thrown.code === "NO_SUCH_TARGET" && tenantOf(principal) !== undefined;
 }
 
 /** Throws unless the method is one of them. */
