@@ -1,4 +1,4 @@
-import type { Decision } from "./decision.ts";
+import type { Decision, Evidence } from "./decision.ts";
 import type { GatewayError } from "./error.ts";
 import type { Payload } from "./payload.ts";
 import type { TaskRecord } from "./ports.ts";
@@ -63,6 +63,8 @@ export interface Call {
   readonly life: Life;
   /** What access has said about it, where that is `confirm`: somebody must say yes before it is made. */
   readonly confirm?: Decision;
+  /** By which evidence somebody has said yes to it; unset: it has used no yes. */
+  readonly approvedBy?: Evidence;
   /** For a stage that asks its caller something before the call is made, or must know of its end before the caller does. */
   readonly run?: StagedRun | undefined;
   /** When it passed what; grows while the call runs. */
@@ -116,7 +118,7 @@ export function withInput(call: Call, input: Payload): Call {
 /** The same call with something else about it. */
 export function changedCall(
   call: Call,
-  changes: Partial<Pick<Call, "input" | "deadline" | "confirm" | "origin" | "principal">>,
+  changes: Partial<Pick<Call, "input" | "deadline" | "confirm" | "approvedBy" | "origin" | "principal">>,
 ): Call {
   return {
     ...call,

@@ -3,14 +3,14 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { person } from "../../tests/kit/approval-rig.ts";
 import { HeldRig, settle } from "../../tests/kit/held-rig.ts";
 import { testKernel } from "../../tests/kit/test-kernel.ts";
-import { type Approval, GatewayError, type Stage, type TokenRow } from "../contract/index.ts";
+import { type Approval, type Call, type Decision, GatewayError, type Stage, type TokenRow } from "../contract/index.ts";
 import { LiveAccess } from "../mechanisms/access/index.ts";
 import { NO_POLICY } from "../mechanisms/access/policy.ts";
 import type { Gate } from "../mechanisms/approvals/index.ts";
 import { HeldChargeBook, LimitBook } from "../mechanisms/limits/index.ts";
 import { MemoryCounters } from "../stores/memory/index.ts";
-import { approveStage } from "./approve-stage.ts";
-import { authorizeStage, presentRefusal } from "./authorize-stage.ts";
+import { approveStage, missingYes } from "./approve-stage.ts";
+import { authorizeStage, presentDenial } from "./authorize-stage.ts";
 import { limitStages } from "./limit-stage.ts";
 
 const GATE: Gate = { reason: "irreversible_mutable", evidence: "external_proof", capability: "{}" };
@@ -19,6 +19,8 @@ let held: HeldRig;
 beforeEach(() => {
   held = new HeldRig();
 });
+
+const pass: Stage = (call, out, next) => next(call, out);
 
 async function serve(stages: readonly (Stage | undefined)[]): Promise<void> {
   const { time } = held.rig;
@@ -43,7 +45,7 @@ describe("a call whose caller may not make it any more", () => {
       { policy: { ...NO_POLICY, grants: [{ ...grant, ...given }] }, conceals: true },
     );
     const judging = { judge: access.judge.bind(access), conceals: () => true };
-    held.refusal = (call) => presentRefusal(judging, call);
+    held.refusal = (call) => presentDenial(judging, call);
     await serve([authorizeStage(judging), approveStage(held.options, "plant.open", GATE)]);
   }
 
@@ -81,6 +83,80 @@ describe("a call whose caller may not make it any more", () => {
     await held.approve(approval);
     expect(calls.map(({ seen }) => seen.error?.code)).toEqual(["NOT_ALLOWED", "NOT_ALLOWED"]);
     expect([held.made, taken]).toEqual([[], []]);
+  });
+});
+
+describe("an approved call that waits in line for its server", () => {
+  const operator = person("op", { user: "op", role: "operator" });
+
+  /** The yes is used, and a call before it has the only slot. */
+  async function inLine() {
+    const { time } = held.rig;
+    const stage = approveStage(held.options, "plant.open", { ...GATE, evidence: "operator" });
+    const isHeld = (call: Call) => JSON.stringify(call.input.value()).includes("held");
+    const stages: (() => Stage)[] = [() => (call, out, next) => (isHeld(call) ? stage : pass)(call, out, next)];
+    held.kernel = await testKernel([held.provider], { stages, clock: time, timers: time, concurrency: 1 });
+    held.rig.offered = (target, session) => held.kernel.kernel.find(target, session);
+    const first = held.start("{}");
+    await settle();
+    const { seen, run } = held.start('{"held":1}');
+    const approval = await held.waiting();
+    await held.rig.decider.decideAs(operator, approval.id, "approve");
+    await settle();
+    expect(await held.rig.rows.get(approval.id)).toMatchObject({ state: "consumed" });
+    const free = async () => {
+      held.provider.calls.get(first.run.id)?.settle();
+      await settle();
+    };
+    return { seen, run, free };
+  }
+
+  test("is sent with the yes that it has used", async () => {
+    const { run, free } = await inLine();
+    await free();
+    expect(held.provider.calls.has(run.id)).toBe(true);
+  });
+
+  const away = () => {
+    throw new GatewayError("STATE_UNAVAILABLE", { message: "away" });
+  };
+
+  test.each<[string, Partial<Pick<HeldRig["rig"], "isRevoked" | "offered">>, string]>([
+    ["whoever approved it was blocked", { isRevoked: () => true }, "was blocked since"],
+    ["the tool says something else", { offered: () => undefined }, "definition changed"],
+    ["that cannot be looked up", { isRevoked: away }, "away"],
+  ])("is not sent when %s by then", async (_what, change, said) => {
+    const { seen, run, free } = await inLine();
+    Object.assign(held.rig, change);
+    await free();
+    expect(held.provider.calls.has(run.id)).toBe(false);
+    expect(seen.error?.message).toContain(said);
+  });
+});
+
+describe("what a call needs by the time at which it is sent", () => {
+  const call = { verb: "call" } as Call;
+  const rule = { effect: "confirm", source: "rule", reason: "" } as const;
+  const missing = (one: Call, gate: Gate | undefined, confirm?: Decision) =>
+    missingYes(one, { tool: "plant.open", gate, confirm })?.code;
+
+  test.each<[string, Call, Gate | undefined, Decision | undefined]>([
+    ["nothing", call, undefined, undefined],
+    ["nothing any more", { ...call, confirm: rule }, undefined, undefined],
+    ["a yes that it has used", { ...call, approvedBy: "operator" }, undefined, rule],
+    ["a weaker yes than it has used", { ...call, approvedBy: "external_proof" }, undefined, rule],
+    ["what other calls need: it is about one that was made", { ...call, resumes: "c" }, GATE, rule],
+    ["what other verbs need", { ...call, verb: "read" }, GATE, undefined],
+  ])("may be %s", (_what, one, gate, confirm) => {
+    expect(missing(one, gate, confirm)).toBeUndefined();
+  });
+
+  test.each<[string, Call, Gate | undefined, Decision | undefined]>([
+    ["a yes by a rule", call, undefined, rule],
+    ["a yes by what its tool declares now", call, GATE, undefined],
+    ["a stronger yes than it has used", { ...call, approvedBy: "operator" }, GATE, undefined],
+  ])("may be %s, and then it is not sent", (_what, one, gate, confirm) => {
+    expect(missing(one, gate, confirm)).toBe("CONFIRMATION_REQUIRED");
   });
 });
 

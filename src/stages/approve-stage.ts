@@ -6,6 +6,7 @@ import {
   type Approval,
   type Call,
   changedCall,
+  type Decision,
   decodeString,
   GATEWAY_NAME,
   GatewayError,
@@ -15,6 +16,7 @@ import {
   type Out,
   type Payload,
   payload,
+  reasonText,
   type Stage,
   type StagedRun,
   type Target,
@@ -73,11 +75,38 @@ export function approveStage(options: ApproveOptions, calledAs: string | undefin
 
 /** What a call waits for; undefined: nothing. */
 export function gateBefore(call: Call, gate: Gate | undefined): Gate | undefined {
+  return neededBy(call, gate, call.confirm);
+}
+
+/** What holds for a call now. `tool`: the name that rules have for it. `gate`: what it declares. `confirm`: what access wants. */
+type PresentNeeds = {
+  readonly tool: string;
+  readonly gate: Gate | undefined;
+  readonly confirm: Decision | undefined;
+};
+
+/**
+ * Why a call that came in may not be sent now; undefined: it may. A yes may be wanted that was not when it came, or a stronger one;
+ * one that it has used is not asked for twice.
+ */
+export function missingYes(call: Call, { tool, gate, confirm }: PresentNeeds): GatewayError | undefined {
+  const needed = neededBy(call, gate, confirm);
+  if (!needed || (call.approvedBy !== undefined && isEnough(call.approvedBy, needed.evidence))) return undefined;
+  return notSent(tool, `somebody must approve it by now: ${reasonText(needed.reason)}`);
+}
+
+/** Nothing waits for a yes yet: a repeat asks for one. */
+function notSent(tool: string, why: string): GatewayError {
+  const message = `confirmation_required: ${tool} was not called while it waited, and ${why}. Call again to ask for an approval.`;
+  return new GatewayError("CONFIRMATION_REQUIRED", { message });
+}
+
+function neededBy(call: Call, gate: Gate | undefined, confirm: Decision | undefined): Gate | undefined {
   // What speaks about a call that was made makes none; what another process sends has waited there.
   if (call.resumes !== undefined || call.session?.isPeer) return undefined;
   // What a tool declares is about calls of it.
   const declared = call.verb === "call" || call.verb === "raw" ? gate : undefined;
-  const needed = stricter(declared, call.confirm);
+  const needed = stricter(declared, confirm);
   return needed?.evidence === "none" ? undefined : needed;
 }
 
@@ -162,7 +191,15 @@ class HeldCall {
     }
     await charges?.()?.take(call);
     if (!(await approvals.consume(approval, call.id))) throw refusalOf(await approvals.get(approval.id));
-    return changedCall(call, { deadline: clock.now() + this.#hold.timeMs });
+    const { run } = this.#call;
+    if (run) run.beforeSending = () => this.#overtaken(approval);
+    return changedCall(call, { deadline: clock.now() + this.#hold.timeMs, approvedBy: approval.given });
+  }
+
+  /** Why the yes that it has used is worth nothing by the time at which it would be sent; undefined: it is. */
+  async #overtaken(approval: Approval): Promise<GatewayError | undefined> {
+    const why = await this.#options.approvals.worthlessBecause(approval, this.#definition());
+    return why === undefined ? undefined : notSent(approval.tool, `its approval does not hold any more: ${why}`);
   }
 
   async #undecided(approval: Approval, page?: PageToVisit): Promise<GatewayError> {

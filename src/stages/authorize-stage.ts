@@ -65,10 +65,26 @@ function keptOf(result: Payload, keeps: Keeps): Payload {
   }
 }
 
-/** Why a call that was let in may not be made any more; undefined: it may. Throws where it cannot be said. */
-export function presentRefusal({ judge, conceals }: AuthorizeOptions, call: Call): GatewayError | undefined {
+/** Why a call that was let in is denied by now; undefined: it is not. Throws where it cannot be said. */
+export function presentDenial(options: AuthorizeOptions, call: Call): GatewayError | undefined {
+  return presentRefusal(options, call, () => undefined);
+}
+
+/** Why a call may not be sent. `confirm`: what access says of it now, where that wants a yes. */
+export type MissingYes = (call: Call, confirm: AccessDecision | undefined) => GatewayError | undefined;
+
+/**
+ * Why a call that was let in may not be sent any more; undefined: it may. Throws where it cannot be said. `missingYes` is asked about
+ * every call that is not denied: a yes may be wanted that was not when it came.
+ */
+export function presentRefusal(
+  { judge, conceals }: AuthorizeOptions,
+  call: Call,
+  missingYes: MissingYes,
+): GatewayError | undefined {
   const decision = judge(call);
-  return decision?.effect === "deny" ? refusalOf(decision, conceals()) : undefined;
+  if (decision?.effect === "deny") return refusalOf(decision, conceals());
+  return missingYes(call, decision?.effect === "confirm" ? decision : undefined);
 }
 
 /**

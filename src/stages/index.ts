@@ -1,6 +1,6 @@
-export { approveStage, gateBefore } from "./approve-stage.ts";
+export { approveStage, gateBefore, missingYes } from "./approve-stage.ts";
 export { auditStage } from "./audit-stage.ts";
-export { authorizeStage, presentRefusal, returnRefusal } from "./authorize-stage.ts";
+export { authorizeStage, type MissingYes, presentDenial, presentRefusal, returnRefusal } from "./authorize-stage.ts";
 export { type LedgerLimits, type LedgerOptions, ledgerStages } from "./ledger-stage.ts";
 export { limitStages } from "./limit-stage.ts";
 export { type FinishedCall, RecentCalls } from "./recent-calls.ts";

@@ -78,7 +78,9 @@ async function show(name: string, result: JsonObject, { isJson, url, connection,
   // What the gateway says instead of the tool is no result.
   else if (ours.code === undefined) printText(resultText(result));
   const gate = objectOf(objectOf(result._meta)["x-mcpax-gate"]);
-  if (ours.code === "CONFIRMATION_REQUIRED") throw waiting(name, gate, { url, notices });
+  // Without an id nothing waits yet: the call is to be made again.
+  if (ours.code === "CONFIRMATION_REQUIRED" && gate.confirmation_id !== undefined)
+    throw waiting(name, gate, { url, notices });
   if (ours.code !== undefined) throw await callFailed(name, plainLine(resultText(result)), ours, connection);
   if (result.isError === true) throw new Ending("toolError", ["the tool answered that it failed"]);
 }

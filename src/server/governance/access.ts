@@ -38,7 +38,7 @@ import {
   usesIn,
 } from "../../mechanisms/access/index.ts";
 import type { AccessOperationParts } from "../../mechanisms/access/operations/parts.ts";
-import { authorizeStage, presentRefusal, returnRefusal } from "../../stages/index.ts";
+import { authorizeStage, type MissingYes, presentDenial, presentRefusal, returnRefusal } from "../../stages/index.ts";
 import { isAuthOn } from "../config/auth-config.ts";
 import type { Config } from "../config/index.ts";
 import type { Ports } from "../extensions.ts";
@@ -53,6 +53,8 @@ export type AccessPorts = Ports & {
   readonly trail: () => AuditTrail;
   readonly blocks: () => Blocks | undefined;
   readonly gateOf?: AccessOperationParts["gateOf"];
+  /** Why a call that is not denied may not be sent; unset: nothing waits for a yes here. */
+  readonly missingYes?: MissingYes;
   readonly live: Pick<LiveParts, "offered">;
   readonly state?: { readonly records: { readonly tokens: TokenRows } } | undefined;
   /** What other parts say about names. */
@@ -69,7 +71,9 @@ export type OpenOptions = {
 export type GovernedAccess = {
   readonly access: LiveAccess;
   readonly stage: StageFactory;
-  /** What the stage would say now of a call that it has let in: undefined, or why it is refused. */
+  /** Why a call that the stage has let in is denied by now; undefined: it is not. */
+  readonly denial: (call: Call) => GatewayError | undefined;
+  /** Why such a call may not be sent: it is denied, or needs a yes that it has not used. */
   readonly refusal: (call: Call) => GatewayError | undefined;
   /** What operations know of it. */
   readonly operationParts: () => AccessOperationParts;
@@ -261,7 +265,8 @@ export function createAccess(ports: AccessPorts): GovernedAccess {
   return {
     access,
     stage: () => (access.isRestrictive || knowsCallers() || hasBlocks() ? stage : undefined),
-    refusal: (call) => presentRefusal(judging, call),
+    denial: (call) => presentDenial(judging, call),
+    refusal: (call) => presentRefusal(judging, call, ports.missingYes ?? (() => undefined)),
     operationParts,
     returnRefusal(call, by) {
       const error = returnRefusal(judging, call, by);

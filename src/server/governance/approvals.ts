@@ -34,7 +34,7 @@ import {
   safetyOf,
 } from "../../mechanisms/approvals/index.ts";
 import { plainTarget } from "../../mechanisms/audit/index.ts";
-import { approveStage, gateBefore } from "../../stages/index.ts";
+import { approveStage, gateBefore, type MissingYes, missingYes } from "../../stages/index.ts";
 import { MemoryApprovals } from "../../stores/memory/index.ts";
 import { type GateConfig, hasApprovers } from "../config/gate-config.ts";
 import type { Config, ListenAddress } from "../config/index.ts";
@@ -78,6 +78,8 @@ export type GovernedApprovals = {
   readonly stage: StageFactory;
   /** What calls of this wait for, by what it says of itself; undefined: for nothing, or it is not offered now. */
   gateOf(target: Target): Gate | undefined;
+  /** Of a call that came in before: whether it needs a yes by now that it has not used. */
+  readonly missingYes: MissingYes;
   operations(): Promise<readonly Operation[]>;
   readonly confirmations: Confirmations;
   readonly desk: ApprovalDesk;
@@ -171,6 +173,8 @@ export function createApprovals(ports: ApprovalPorts): GovernedApprovals {
   const gated = new WeakMap<Target, Gate>();
   /** For tools that declare nothing: one for all of them, so that they share their pipelines. */
   const byRules = approveStage(options, undefined, undefined);
+  /** What was found about those that calls of which had to wait in line: a definition may be long. */
+  let foundAgain = new WeakMap<Primitive, { readonly gate: Gate | undefined }>();
   let hasWarned = false;
 
   function anchorsOf({ anchors: configured }: GateConfig): Anchors {
@@ -249,8 +253,24 @@ export function createApprovals(ports: ApprovalPorts): GovernedApprovals {
 
   function gateOf({ kind, definition }: Primitive): Gate | undefined {
     if (kind === "tool") return safetyOf(definition, gate).gate;
-    const isUnknown = kind === "operation" && gate.mode === "strict";
-    return isUnknown ? { ...UNKNOWN_METHOD, evidence: gate.evidence } : undefined;
+    return kind === "operation" ? unknownGate() : undefined;
+  }
+
+  /** What calls wait for now of what this one is for; what is not offered at the moment declares what it did when the call came. */
+  function presentGate({ target, session }: Call): Gate | undefined {
+    if (target.kind !== "tool" && target.kind !== "operation") return undefined;
+    const primitive = ports.offered(target, session)?.primitive;
+    if (!primitive) return target.kind === "operation" ? unknownGate() : gated.get(target);
+    let found = foundAgain.get(primitive);
+    if (!found) {
+      found = { gate: gateOf(primitive) };
+      foundAgain.set(primitive, found);
+    }
+    return found.gate;
+  }
+
+  function unknownGate(): Gate | undefined {
+    return gate.mode === "strict" ? { ...UNKNOWN_METHOD, evidence: gate.evidence } : undefined;
   }
 
   return {
@@ -268,6 +288,8 @@ export function createApprovals(ports: ApprovalPorts): GovernedApprovals {
       const gate = found && gateOf(found.primitive);
       return gate?.evidence === "none" ? undefined : gate;
     },
+    missingYes: (call, confirm) =>
+      missingYes(call, { tool: dottedName(config, call.target), gate: presentGate(call), confirm }),
     isHeld: (call) => gateBefore(call, gated.get(call.target)) !== undefined,
     async operations() {
       const { approvalOperations } = await import("../../mechanisms/approvals/approval-operations.ts");
@@ -297,6 +319,7 @@ export function createApprovals(ports: ApprovalPorts): GovernedApprovals {
       if (isOther) {
         anchors = anchorsOf(gate);
         gateVersion = version;
+        foundAgain = new WeakMap();
       }
       return isOther;
     },

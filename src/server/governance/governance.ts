@@ -83,7 +83,7 @@ export type Governance = {
   readonly operator?: LocalOperator & TokenForms;
   /** Unset: everybody may see everything. */
   readonly access?: Access;
-  /** Why a call that was let in may not be made any more; undefined: it may. */
+  /** Why a call that was let in may not be sent any more, or not without a yes that it has not used; undefined: it may. */
   readonly refusal: (call: Call) => GatewayError | undefined;
   readonly audit?: AuditTrail;
   /** Who may not any more; asked before any other rule. */
@@ -168,6 +168,7 @@ export function createGovernance(ports: GovernancePorts): Governance {
     trail,
     blocks: () => revocation.blocks,
     gateOf: (target) => approvals.gateOf(target),
+    missingYes: (call, confirm) => approvals.missingYes(call, confirm),
     otherUses: () => [...limits.uses(), ...audit.uses()],
   });
   const own = createOwnOperations({
@@ -184,7 +185,7 @@ export function createGovernance(ports: GovernancePorts): Governance {
     audit: told.trail,
     policyVersion: (tenant) => access.version(tenant),
     hasRules: () => access.hasRules(),
-    refusal: (call) => access.refusal(call),
+    refusal: (call) => access.denial(call),
     isRevoked: (principal) => revocation.blocks.isRevoked(principal) !== undefined,
     charges: () => limits.held,
     offered: live.find,
