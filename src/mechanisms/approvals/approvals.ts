@@ -64,8 +64,8 @@ export type ApprovalsOptions = {
   readonly meter: Meter;
   /** Everybody's clock, in ms. */
   readonly now: () => number;
-  /** What decides about calls of a tenant now: nobody else's policy ends what was decided for it. */
-  readonly policyVersion: (tenant: string) => string;
+  /** What decides about calls of a tenant to a server now: nobody else's policy, and no other server, ends what was decided for it. */
+  readonly policyVersion: (tenant: string, server: string) => string;
   /** How long one stays open. */
   readonly ttlMs: () => number;
   /** How long a no holds for the same call. */
@@ -180,7 +180,7 @@ export class Approvals {
       by: approval.decidedBy,
       given: approval.given,
       details: { call: callId, approvedBy: approval.decidedBy },
-      policyVersion: this.#options.policyVersion(approval.tenant),
+      policyVersion: this.#options.policyVersion(approval.tenant, approval.server),
     });
     faultPoint("approvals.approval.consumed");
     if (!isMine) await this.#endOutdated(approval.id);
@@ -319,7 +319,7 @@ export class Approvals {
       input: stringOf(input.text),
       key: hashOf([tenant, target.provider, target.kind, target.name, repeat]),
       definition,
-      policyVersion: this.#options.policyVersion(tenant),
+      policyVersion: this.#options.policyVersion(tenant, target.provider),
       ...gate,
       nonce: randomBytes(16).toString("base64url"),
       createdAt,

@@ -27,6 +27,8 @@ export type ServerConfig = Omit<
   readonly restart: "on-failure" | "never";
   readonly segment: string;
   readonly cwd: string;
+  /** As it stands in the file; unset: nothing does. */
+  readonly writtenCwd?: string;
   readonly timeoutMs: number;
   readonly env: Readonly<Record<string, Secret>>;
   readonly headers: Readonly<Record<string, Secret>>;

@@ -287,6 +287,7 @@ function shape(
           segment: segmentFor(server),
           // Without `cwd` a program starts beside the file that names it: the file then means the same from everywhere.
           cwd: resolve(folder, server.cwd ?? ""),
+          ...(server.cwd !== undefined && { writtenCwd: server.cwd }),
           timeoutMs: server.timeout ?? timeout,
           env,
           headers,

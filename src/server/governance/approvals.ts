@@ -44,6 +44,7 @@ import type { Ports } from "../extensions.ts";
 import type { GatewayState } from "../state/index.ts";
 import { type CalledAs, urlToType } from "./called-as.ts";
 import { dottedName } from "./dotted-name.ts";
+import { ServerPlaces } from "./server-places.ts";
 import { baseUrl } from "./vault-settings.ts";
 
 const MAX_KEY_BYTES = 16 * 1024;
@@ -112,6 +113,7 @@ export function createApprovals(ports: ApprovalPorts): GovernedApprovals {
   let anchors = anchorsOf(gate);
   let gateVersion = versionOf(gate);
   const rows = state?.records.approvals ?? new MemoryApprovals();
+  const places = new ServerPlaces(config);
   const trail = trailOf();
   const now = Date.now;
   // Alone with its stores, a process knows of every decision by itself.
@@ -125,7 +127,7 @@ export function createApprovals(ports: ApprovalPorts): GovernedApprovals {
     log,
     meter,
     now,
-    policyVersion: (tenant) => `${ports.policyVersion?.(tenant) ?? 0}.${gateVersion}`,
+    policyVersion: (tenant, server) => `${ports.policyVersion?.(tenant) ?? 0}.${gateVersion}.${places.of(server)}`,
     ttlMs: () => gate.expiryMs,
     denialMs: () => gate.denialMs,
     isRevoked: ports.isRevoked,
@@ -315,6 +317,7 @@ export function createApprovals(ports: ApprovalPorts): GovernedApprovals {
       const isOther = version !== gateVersion;
       config = next;
       gate = next.gate;
+      places.apply(next);
       hasWarned = false;
       if (isOther) {
         anchors = anchorsOf(gate);
