@@ -159,7 +159,7 @@ export function createApprovalsFront(options: ApprovalsFrontOptions): ApprovalsF
   async function decide(request: HttpRequest, response: HttpResponse, name: string, text: string): Promise<void> {
     const form = new URLSearchParams(text);
     const visitor = await visitorOf(request);
-    const foreign = foreignness(request, form, name);
+    const foreign = foreignness(request, form, { name, pages: desk.pages });
     if (foreign !== undefined) {
       if (!(await desk.turnDown(visitor, name, foreign))) note(request, foreign);
       return say(response, 403, "This did not work", FOREIGN, linkTo(name, "Open the page again"));
@@ -238,8 +238,12 @@ function linkTo(name: string, text: string): string {
 }
 
 /** What says that a form comes from elsewhere; undefined: it is of our own page, in the browser that was shown it. */
-function foreignness(request: HttpRequest, form: URLSearchParams, name: string): string | undefined {
-  if (isFromElsewhere(request)) return "foreign_site";
+function foreignness(
+  request: HttpRequest,
+  form: URLSearchParams,
+  { name, pages }: { readonly name: string; readonly pages: string | undefined },
+): string | undefined {
+  if (isFromElsewhere(request, pages)) return "foreign_site";
   const browser = browserIn(request, COOKIE);
   return browser !== undefined && form.get("check") === formCheck(browser, name) ? undefined : "foreign_form";
 }

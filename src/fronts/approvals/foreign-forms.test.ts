@@ -16,6 +16,18 @@ describe("a form from elsewhere", () => {
     ["with the word of another approval's page", (_page, other) => ({ check: checkIn(other) })],
     ["of another site, as its browser says", () => ({ headers: { "sec-fetch-site": "cross-site" } })],
     ["of a neighbour on another port", () => ({ headers: { "sec-fetch-site": "same-site" } })],
+    ...[
+      "https://app.example",
+      "https://gateway.example:8443",
+      "http://gateway.example",
+      "https://gateway.example.evil.example",
+      "https://gateway.example@evil.example",
+      "null",
+      "",
+    ].map((origin): [string, () => { headers: Record<string, string> }] => [
+      `of a page of ${JSON.stringify(origin)}, which may speak MCP`,
+      () => ({ headers: { host: "127.0.0.1", origin } }),
+    ]),
   ])("%s decides nothing, whoever's browser it is, and is on record", async (_what, change) => {
     const approval = await rig.request("{}", { evidence: "operator" });
     const other = await rig.request('{"other":1}', { evidence: "operator" });
@@ -28,6 +40,20 @@ describe("a form from elsewhere", () => {
     expect(rig.refusals()).toMatchObject([
       { details: { approval: approval.id, why: expect.stringContaining("foreign") } },
     ]);
+  });
+
+  test.each([
+    { origin: "https://gateway.example" },
+    { origin: "HTTPS://Gateway.Example" },
+    { host: "127.0.0.1", origin: "https://gateway.example" },
+    { host: "127.0.0.1", origin: "http://127.0.0.1" },
+    { host: "127.0.0.1", origin: "https://127.0.0.1" },
+    { host: "127.0.0.1", origin: "https://gateway.example", "sec-fetch-site": "same-origin" },
+  ])("is none that our own page sends, by whatever name it was reached: %j", async (headers) => {
+    const approval = await rig.request("{}", { evidence: "operator" });
+    const page = await rig.open(approval, { principal: bob });
+    expect((await rig.send(approval, page, { decision: "deny" }, { principal: bob, headers })).status).toBe(200);
+    expect(await rig.rows.get(approval.id)).toMatchObject({ state: "denied" });
   });
 
   test.each([

@@ -92,7 +92,7 @@ export function createConsentFront({ desk, log, gate, refused }: ConsentFrontOpt
   function start(request: HttpRequest, response: HttpResponse, server: string, form: URLSearchParams): void {
     const browser = browserIn(request, COOKIE);
     const ticket = form.get("ticket") ?? "";
-    if (browser === undefined || isFromElsewhere(request) || form.get("check") !== formCheck(browser))
+    if (browser === undefined || isFromElsewhere(request, desk.callbackUrl) || form.get("check") !== formCheck(browser))
       return turnAway(request, response, "This page was not opened in this browser. Open the link again.");
     const begin = async () => {
       const visit = await desk.visit(server, ticket === "" ? undefined : ticket);

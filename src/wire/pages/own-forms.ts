@@ -32,10 +32,27 @@ export function cookieLine(browser: string, url: string, { name, path, seconds }
   return headerLine("Set-Cookie", value);
 }
 
-/** The browser says that a page of another origin sent this; old ones say nothing. */
-export function isFromElsewhere({ headers }: Headed): boolean {
-  const site = headers["sec-fetch-site"];
-  return site !== undefined && site !== "same-origin";
+/**
+ * The browser says that a page of another origin sent this; old ones say nothing. `url`: where browsers reach us; a proxy may call us by
+ * another name. That MCP answers pages of an origin makes these no pages of ours.
+ */
+export function isFromElsewhere({ headers }: Headed, url: string | undefined): boolean {
+  const { "sec-fetch-site": site, origin, host = "" } = headers;
+  if (site !== undefined && site !== "same-origin") return true;
+  return origin !== undefined && !isOwnOrigin(origin, host, url);
+}
+
+/** That of the public address, or of the name that the request was sent to, whoever speaks TLS before us. */
+function isOwnOrigin(origin: string, host: string, url: string | undefined): boolean {
+  const [said] = /^https?:\/\//i.exec(origin) ?? [];
+  if (said === undefined || !URL.canParse(origin)) return false;
+  const { origin: theirs } = new URL(origin);
+  const own = url === undefined ? undefined : new URL(url);
+  if (theirs === own?.origin) return true;
+  // By our public name we are reached in no other way.
+  if (host.toLowerCase() === own?.host) return false;
+  const called = `${said}${host}`;
+  return /^[^/?#@\\\s]+$/.test(host) && URL.canParse(called) && theirs === new URL(called).origin;
 }
 
 /** Asked for by the very name that people are sent to. */
