@@ -72,6 +72,25 @@ export function evidenceText(evidence: string, hasKeys: boolean): string {
   return evidence;
 }
 
+/** Of a call whose client has gone, for whoever decides about it. Clients may come back for answers. */
+export const NOBODY_THERE =
+  "closed: nobody is there for the answer unless its client comes back. With a yes the call is made all the same.";
+
+const OUTCOMES: Readonly<Record<string, string>> = {
+  dispatched: "Approved: the call was made.",
+  approved: "Approved: the call is made when the caller makes it again.",
+  denied: "Denied: the call is not made.",
+};
+
+/** What has become of a call that somebody has decided about, for them. */
+export function decidedOutcome(status: string, connection?: string): string {
+  if (status === "dispatched" && connection === "open")
+    return "Approved: the caller was waiting, and the call was made.";
+  const gone = "Nobody was there for its answer: the connection of its caller is closed.";
+  const outcome = OUTCOMES[status] ?? status;
+  return status === "dispatched" && connection === "closed" ? `${outcome} ${gone}` : outcome;
+}
+
 /** What must be written so that somebody can give this evidence, for people. `program`: as it is called. */
 export function approverAdvice(evidence: string, program = "isthmus"): string {
   const key = `"${program} operator init" prints the [[gate.anchors]] that trust your key`;
@@ -174,12 +193,20 @@ export type ConfirmOrder = {
 
 export type ConfirmAnswer =
   /** dispatched: a call that waited was made. approved: it is made when it is asked for again. */
-  | { readonly type: "decided"; readonly status: "dispatched" | "approved" | "denied" }
+  | {
+      readonly type: "decided";
+      readonly status: "dispatched" | "approved" | "denied";
+      /** Of the caller, when it was decided. */
+      readonly connection?: CallerConnection | undefined;
+    }
   | {
       readonly type: "refused";
       readonly message: "confirmation_unknown" | "confirmation_expired" | "confirmation_proof_invalid";
       readonly reason: string;
     };
+
+/** closed: each call that waits for it has lost its client, and would be made without anybody there for its answer. Unset: nobody here knows. */
+export type CallerConnection = "open" | "closed";
 
 /** Where people and authorities say yes or no to a call that waits. */
 export interface Confirmations {

@@ -8,15 +8,18 @@ export {
   type ApprovalRows,
   type ApprovalState,
   approverAdvice,
+  type CallerConnection,
   type ConfirmAnswer,
   type Confirmations,
   type ConfirmOrder,
+  decidedOutcome,
   evidenceText,
   isLastingNo,
   isOpen,
   type ListedApproval,
   MAX_LISTED_INPUT,
   NO_INPUT,
+  NOBODY_THERE,
   reasonText,
 } from "./approval.ts";
 export { type AskedBy, isAskedBy, isMadeBy, isSameCaller } from "./asked-by.ts";

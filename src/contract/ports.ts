@@ -205,6 +205,8 @@ export type CallOrder = {
 export interface Reader {
   take(event: CallEvent, cursor: number): boolean;
   readonly keeps: boolean;
+  /** Nobody is behind it any more, though it has not left: what it takes is lost. Unset: it does not know. */
+  readonly isGone?: boolean;
 }
 
 export interface Attachment {

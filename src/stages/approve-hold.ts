@@ -9,7 +9,7 @@ import {
   payload,
   type Timers,
 } from "../contract/index.ts";
-import type { ApprovalWatch } from "../mechanisms/approvals/index.ts";
+import type { ApprovalWatch, Waiting } from "../mechanisms/approvals/index.ts";
 
 /** How often a caller that wants progress hears that the call still waits. */
 const PROGRESS_MS = 10_000;
@@ -63,10 +63,15 @@ export class Hold {
     };
     let timer = timers.after(0, tell);
     try {
-      return await watch.change(asked, ms, signal);
+      return await watch.change(asked, ms, this.waiting(signal));
     } finally {
       timer.cancel();
     }
+  }
+
+  waiting(signal: AbortSignal): Waiting {
+    const { run } = this.#call;
+    return { signal, isRead: run && (() => run.isRead) };
   }
 
   /** Whichever comes first; what was waited for beside an answer is not waited for any more. */

@@ -24,7 +24,7 @@ describe("a call that must be approved", () => {
     const { seen } = start('{"a":1}');
     const approval = await waiting();
     expect(made()).toEqual([]);
-    expect(await approve(approval)).toEqual({ type: "decided", status: "dispatched" });
+    expect(await approve(approval)).toEqual({ type: "decided", status: "dispatched", connection: "open" });
     expect(made().map(({ call }) => call.input.text)).toEqual(['{"name":"open","arguments":{"a":1}}']);
     made()[0]?.write({ type: "end", outcome: "result", payload: payload('{"content":[]}') });
     expect(seen.events.at(-1)).toMatchObject({ type: "end", outcome: "result" });

@@ -259,7 +259,7 @@ class HeldCall {
     const { watch, decider, approvals, now } = this.#options;
     const question = new OwnQuestion(run, this.#out, formQuestion(asked));
     try {
-      const changed = (signal: AbortSignal) => watch.change(asked, asked.expiresAt - now(), signal);
+      const changed = (signal: AbortSignal) => watch.change(asked, asked.expiresAt - now(), this.#hold.waiting(signal));
       const first = await this.#hold.firstOf(question.put(), changed);
       if (!isAnswer(first)) {
         question.takeBack();

@@ -213,7 +213,12 @@ describe("auditStage", () => {
 
   test("is told of a run that ends without its stages before the caller is", async () => {
     const watched = rig();
-    const run: NonNullable<Call["run"]> = { onAnswers: undefined, witness: undefined, lingering: undefined };
+    const run: NonNullable<Call["run"]> = {
+      isRead: true,
+      onAnswers: undefined,
+      witness: undefined,
+      lingering: undefined,
+    };
     const made = watched.run(() => new Promise(() => undefined), { run });
     run.witness?.ending(new GatewayError("CANCELLED"));
     expect(watched.order).toEqual(["noted"]);
@@ -236,7 +241,12 @@ describe("auditStage", () => {
       isFull: false,
     };
     const watched = rig({ trail });
-    const run: NonNullable<Call["run"]> = { onAnswers: undefined, witness: undefined, lingering: undefined };
+    const run: NonNullable<Call["run"]> = {
+      isRead: true,
+      onAnswers: undefined,
+      witness: undefined,
+      lingering: undefined,
+    };
     void watched.run(async (_call, out) => void out.write(end("{}")), { run });
     expect(watched.order).toEqual([]);
     run.witness?.ending(new GatewayError("CANCELLED"));

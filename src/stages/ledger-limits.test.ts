@@ -143,7 +143,7 @@ describe("ledgerStage with limits that all processes share", () => {
       const { run, trips, openOf } = await rig([{ concurrency: 1 }]);
       const { promise: lingering, resolve } = Promise.withResolvers<void>();
       const session = { id: "s", isEphemeral: false } as Call["session"];
-      const staged = { onAnswers: undefined, witness: undefined, lingering };
+      const staged = { isRead: true, onAnswers: undefined, witness: undefined, lingering };
       const call = newCall({ session, run: staged, ...(once !== undefined && { once }) });
       await run(call, async (_call, to) => void to.write({ type: "error", error: new GatewayError("CANCELLED") }));
       // For everybody else it is over.

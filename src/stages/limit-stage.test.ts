@@ -97,7 +97,7 @@ describe("limitStage on a call that was broken off", () => {
   test("keeps its place until its provider has let go of it", async () => {
     const { run } = rig({ concurrency: 1 });
     const { promise: lingering, resolve } = Promise.withResolvers<void>();
-    const call = { ...newCall(), run: { onAnswers: undefined, witness: undefined, lingering } };
+    const call = { ...newCall(), run: { isRead: true, onAnswers: undefined, witness: undefined, lingering } };
     await run(call, async () => Promise.reject(new GatewayError("CANCELLED"))).catch(() => undefined);
     await expect(run()).rejects.toMatchObject(places);
     resolve();

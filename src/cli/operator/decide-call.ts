@@ -16,8 +16,8 @@ export type DecideOrder = {
   readonly isKeyChosen: boolean;
 };
 
-/** What has become of the call. Throws Ending. */
-export async function decideCall({ api, approval, decision, key, isKeyChosen }: DecideOrder): Promise<string> {
+/** What has become of the call, as the gateway says it. Throws Ending. */
+export async function decideCall({ api, approval, decision, key, isKeyChosen }: DecideOrder): Promise<JsonObject> {
   const needsProof = decision === "approve" && approval.evidence === "external_proof";
   if (!key && needsProof) throw new Ending("failure", NEEDS_PROOF);
   if (!key) return await api.decide(approval, decision);

@@ -49,15 +49,15 @@ export class GatewayApi {
     return answer.status === 404 ? undefined : objectOf(jsonOf(answer));
   }
 
-  /** What has become of the call. */
-  async confirm(key: OperatorKey, approval: JsonObject, decision: "approve" | "deny"): Promise<string> {
+  /** What has become of the call, and of its caller where that is known. */
+  async confirm(key: OperatorKey, approval: JsonObject, decision: "approve" | "deny"): Promise<JsonObject> {
     const proof = { type: "operator_signature", format: "jws", value: signProof(key, approval, decision) };
     // Where the gateway asks who brings it, whoever runs it is known by their word, which is taken for its API only.
     if (await this.#asksOperator()) return await this.#decideBy(approval, decision, { proof });
     const params = { confirmation_id: approval.confirmation_id, decision, proof };
     const body = { jsonrpc: "2.0", id: 1, method: "mcpax/confirm", params };
     const { result, error } = objectOf(jsonOf(await this.#ask({ path: "/mcpax/confirm", body })));
-    if (error === undefined) return textOf(objectOf(result).status) ?? "";
+    if (error === undefined) return objectOf(result);
     const { message, data } = objectOf(error);
     throw problemOf(textOf(message) ?? "", textOf(objectOf(data).reason) ?? "", KEY_PROBLEMS);
   }
@@ -68,14 +68,14 @@ export class GatewayApi {
   }
 
   /** By the word of whoever has the token. */
-  async decide(approval: JsonObject, decision: "approve" | "deny"): Promise<string> {
+  async decide(approval: JsonObject, decision: "approve" | "deny"): Promise<JsonObject> {
     return await this.#decideBy(approval, decision);
   }
 
-  async #decideBy({ confirmation_id }: JsonObject, decision: "approve" | "deny", body?: object): Promise<string> {
+  async #decideBy({ confirmation_id }: JsonObject, decision: "approve" | "deny", body?: object): Promise<JsonObject> {
     const path = `/api/approvals/${textOf(confirmation_id)}/${decision}`;
     const answer = await this.#ask({ path, body: body ?? {}, isOperator: true, mayRefuse: true });
-    if (answer.status === 200) return textOf(objectOf(jsonOf(answer)).status) ?? "";
+    if (answer.status === 200) return objectOf(jsonOf(answer));
     const [, reason = ""] = /(\w+)$/.exec(textOf(objectOf(jsonOf(answer)).detail) ?? "") ?? [];
     throw problemOf(`HTTP ${answer.status}`, reason, body ? KEY_PROBLEMS : WORD_PROBLEMS);
   }

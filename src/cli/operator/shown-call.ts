@@ -1,6 +1,6 @@
 /** A call that waits, for whoever decides about it: nothing in it is hidden, joined or spelled otherwise than in the call. */
 import { createHash } from "node:crypto";
-import { evidenceText, reasonText, showUnseen } from "../../contract/index.ts";
+import { evidenceText, NOBODY_THERE, reasonText, showUnseen } from "../../contract/index.ts";
 import { Ending } from "../ending.ts";
 import { type JsonObject, objectOf, textOf } from "../json.ts";
 
@@ -26,6 +26,7 @@ export function callLines(approval: JsonObject): string[] {
     `  arguments  ${seen(approval.arguments_text)}`,
     ...(approval.also_sent_text === undefined ? [] : [`  also sent  ${seen(approval.also_sent_text)}`]),
     `  caller     ${callerOf(approval)}`,
+    ...(approval.caller_connection === "closed" ? [`  connection ${NOBODY_THERE}`] : []),
     `  reason     ${seen(reasonText(textOf(approval.reason) ?? ""))}`,
     `  needs      ${seen(evidenceText(textOf(approval.evidence) ?? "", hasItems(approval.proof_types)))}`,
     `  expires    ${seen(approval.expires_at)}`,

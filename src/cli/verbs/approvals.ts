@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { decidedOutcome } from "../../contract/index.ts";
 import type { ConnectFlags } from "../client/gateway-url.ts";
 import { decidersTerminal, makeSure } from "../client/make-sure.ts";
 import { refuseElsewhere, sayElsewhere } from "../client/operate.ts";
@@ -77,10 +78,12 @@ export async function decide(
   if (!options.yes && terminal) await makeSure(`${decision} it?`, terminal, "nothing was decided");
   if (options.print && key) return printProof(signProof(key, approval, decision), options);
   const isKeyChosen = options.key !== undefined;
-  const status = await decideCall({ api: new GatewayApi(options), approval, decision, key, isKeyChosen });
-  if (options.json) return printJson({ status, confirmation_id: approval.confirmation_id });
+  const decided = await decideCall({ api: new GatewayApi(options), approval, decision, key, isKeyChosen });
+  // What MCP-AX answers has no word of the caller: then as it was when the call was shown.
+  const { status, caller_connection = approval.caller_connection } = decided;
+  if (options.json) return printJson({ status, confirmation_id: approval.confirmation_id, caller_connection });
   print();
-  print(OUTCOMES[status] ?? status);
+  print(decidedOutcome(textOf(status) ?? "", textOf(caller_connection)));
 }
 
 /** Undefined: there is none, and nobody wants one. Throws Ending. */
@@ -93,12 +96,6 @@ function printProof(proof: string, { json }: DecideOptions): void {
   if (json) printJson({ type: "operator_signature", format: "jws", value: proof });
   else print(proof);
 }
-
-const OUTCOMES: Readonly<Record<string, string>> = {
-  dispatched: "Approved: the caller was waiting, and the call was made.",
-  approved: "Approved: the call is made when the caller makes it again.",
-  denied: "Denied: the call is not made.",
-};
 
 const WHOLE_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 

@@ -1,5 +1,5 @@
 /** What somebody sees who is asked about a call: all that they decide by, and the ways in which they can. */
-import { evidenceText, identityOf, type Principal, reasonText } from "../../contract/index.ts";
+import { evidenceText, identityOf, NOBODY_THERE, type Principal, reasonText } from "../../contract/index.ts";
 import type { Decided, Visit, WordProblem } from "../../mechanisms/approvals/index.ts";
 import { escapeHtml, escapeVisibly } from "../../wire/pages/index.ts";
 import { isProved } from "./sign-in.ts";
@@ -53,6 +53,7 @@ function descriptionOf({ approval, input }: Visit): string {
     ["Arguments", input("page", inputHtml)],
     ["SHA-256 of what is sent", `<code>${escapeVisibly(approval.args_sha256)}</code>`],
     ["Asked for by", `${escapeVisibly(user === "" ? principal : user)} of ${escapeVisibly(tenant)}`],
+    ...(approval.caller_connection === "closed" ? [["Its connection", escapeHtml(NOBODY_THERE)] as const] : []),
     ["Why it waits", escapeVisibly(reasonText(approval.reason))],
     ["Needs", escapeVisibly(evidenceText(approval.evidence, approval.proof_types.length > 0))],
     ["Expires", escapeVisibly(`${timeLeft(approval.expires_in_ms)} (${approval.expires_at})`)],

@@ -5,6 +5,7 @@
 import {
   ANONYMOUS,
   type ConfirmAnswer,
+  decidedOutcome,
   GatewayError,
   type HttpRequest,
   type HttpResponse,
@@ -66,12 +67,6 @@ const PREFIX = "/approvals/";
 const WAITING = "waiting";
 const FORM_TYPE = "application/x-www-form-urlencoded";
 const JSON_LINES = "Content-Type: application/json\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n";
-
-const OUTCOMES = {
-  dispatched: "Approved: the caller was waiting, and the call was made.",
-  approved: "Approved: the call is made when the caller makes it again.",
-  denied: "Denied: the call is not made.",
-} as const;
 
 /** The same for what never was, is over, was decided, or is somebody else's. */
 const NOTHING = "There is nothing to decide here. The link is wrong, its time is over, or somebody has decided.";
@@ -190,7 +185,7 @@ export function createApprovalsFront(options: ApprovalsFrontOptions): ApprovalsF
 
   function tell(response: HttpResponse, said: ConfirmAnswer, { request, visitor, name, isProof }: Told): void {
     if (said.type === "decided") {
-      const text = `${OUTCOMES[said.status]} You can close this page.`;
+      const text = `${decidedOutcome(said.status, said.connection)} You can close this page.`;
       return say(response, 200, "Done", text, wayOn(request, visitor));
     }
     if (said.reason === "definition_changed") return say(response, 409, "This does not count", CHANGED);

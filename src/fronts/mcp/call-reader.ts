@@ -58,6 +58,11 @@ export class CallReader implements Reader, RunningCall, OutletOwner {
     return this.#cursor;
   }
 
+  /** A client that leaves before anything was said has no place to come back to: it is not told to have left. */
+  get isGone(): boolean {
+    return this.outlet.isGone === true;
+  }
+
   /** Takes the run this reader was started with, and the events that came before it was known. */
   began(run: Run): void {
     this.run = run;

@@ -18,6 +18,8 @@ export interface Outlet {
   readonly canStream: boolean;
   /** What went out may be asked for again by a client that lost it. */
   readonly isKept: boolean;
+  /** The client has closed its connection; unset: that cannot be seen here. */
+  readonly isGone?: boolean;
   /** Whoever opens a session here is told its id, and may come back with it by another way. */
   readonly namesSession: boolean;
   /** The request opened this session. */

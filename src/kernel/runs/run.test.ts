@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { ScriptedProvider } from "../../../tests/kit/scripted-provider.ts";
 import { flush, type TestKernel, testKernel } from "../../../tests/kit/test-kernel.ts";
 import { type CallEvent, payload, type Reader, type Run } from "../../contract/index.ts";
+import type { LiveRun } from "./run.ts";
 
 const LOG: CallEvent = { type: "log", payload: payload("{}") };
 const END: CallEvent = { type: "end", outcome: "result", payload: payload("{}") };
@@ -60,4 +61,15 @@ describe("whoever holds a run for its reader", () => {
     go(attachment);
     expect(told).toBe(1);
   });
+});
+
+test("a run is read while a reader has it that is not gone", async () => {
+  const run = (await start(patient)) as LiveRun;
+  expect(run.isRead).toBe(true);
+  const attachment = run.attach({ ...patient, isGone: true }, -1);
+  expect(run.isRead).toBe(false);
+  attachment.detach();
+  expect(run.isRead).toBe(false);
+  run.attach(patient, -1);
+  expect(run.isRead).toBe(true);
 });

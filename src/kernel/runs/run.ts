@@ -101,6 +101,10 @@ export class LiveRun implements Run, Out {
     this.#lingering = this.brokenOff = promise;
   }
 
+  get isRead(): boolean {
+    return this.#reader !== undefined && this.#reader.isGone !== true;
+  }
+
   get id(): string {
     return this.call.id;
   }

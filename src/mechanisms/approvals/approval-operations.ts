@@ -49,6 +49,8 @@ const approvalSchema = z.looseObject({
   created_at: z.string(),
   expires_at: z.string(),
   decided_by: z.string(),
+  /** Of a call that waits in this process: whether its client is there for the answer. It is made all the same where it is not. */
+  caller_connection: z.enum(["open", "closed"]).optional(),
   /** The page on which people decide, for whoever is given the link; unset where nobody can open one. */
   confirm_url: z.string().optional(),
   /** What must be written before anybody can say yes; unset: somebody can. */
@@ -68,6 +70,8 @@ const decisionSchema = z.strictObject({
 const decidedSchema = z.strictObject({
   status: z.enum(["dispatched", "approved", "denied"]),
   confirmation_id: z.string(),
+  /** Of what was dispatched: whether its client was there for the answer; unset: this process does not know. */
+  caller_connection: z.enum(["open", "closed"]).optional(),
 });
 
 export type ApprovalOperationPorts = {
@@ -161,7 +165,9 @@ function decisionOperation(
       const answer = proof
         ? await decider.confirm(principal, { id, decision, proof })
         : await decider.decideAs(principal, id, decision);
-      return { body: { status: statusOf(answer), confirmation_id: id } };
+      const connection = answer.type === "decided" && answer.connection;
+      const known = connection && { caller_connection: connection };
+      return { body: { status: statusOf(answer), confirmation_id: id, ...known } };
     },
   });
 }

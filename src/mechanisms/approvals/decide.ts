@@ -153,6 +153,7 @@ export class Decider implements Confirmations {
     }
     const to = decision === "approve" ? "approved" : "denied";
     const mayBeMade = isAwaited && (watch.count(approval.id) > 0 || watch.hasOthers);
+    const connection = watch.connection(approval.id);
     const step = { to, actor, by: actor.id, given, decider, ...(details && { details }) } as const;
     if (!(await approvals.move(approval, step))) {
       // Somebody else was faster.
@@ -163,7 +164,9 @@ export class Decider implements Confirmations {
     const made = watch.change({ ...approval, state: "approved" }, MADE_MS);
     const present = await approvals.get(approval.id);
     const seen = present?.state === "approved" ? await made : present;
-    return { type: "decided", status: seen?.state === "consumed" ? "dispatched" : "approved" };
+    return seen?.state === "consumed"
+      ? { type: "decided", status: "dispatched", ...(connection && { connection }) }
+      : { type: "decided", status: "approved" };
   }
 
   #refuse({ approval, actor, tenant, id }: Attempt, refused: Refused): ConfirmAnswer {

@@ -2,6 +2,7 @@
 import {
   type Approval,
   approverAdvice,
+  type CallerConnection,
   type Evidence,
   GatewayError,
   type Payload,
@@ -21,6 +22,8 @@ export type GateFacts = {
   readonly isAlone?: boolean;
   /** Whether anybody is trusted to give this evidence; unset: somebody is. */
   readonly canBeSaid?: (evidence: Evidence) => boolean;
+  /** Whether the caller of one that waits is there; unset: nobody knows. */
+  readonly connectionOf?: (id: string) => CallerConnection | undefined;
   /** What people type for a verb of the program, at this gateway; unset: it is installed, and finds it. */
   readonly commandFor?: (verb: string) => string;
 };
@@ -184,8 +187,10 @@ export function shownInput(decided: Decided) {
 export function shownFacts(approval: Approval, facts: GateFacts) {
   const { tenant, principal, user, server, evidence, state, decidedBy, createdAt } = approval;
   const { status: _waiting, ...gate } = gateFacts(approval, facts);
+  const connection = facts.connectionOf?.(approval.id);
   return {
     ...gate,
+    ...(connection !== undefined && { caller_connection: connection }),
     state,
     server,
     requester: { principal, user, tenant },

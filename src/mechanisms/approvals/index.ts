@@ -23,4 +23,4 @@ export {
 export { readPublicKey, sshStrings } from "./key-text.ts";
 export { PROOF_TYP } from "./proof.ts";
 export { flagSafety } from "./safety-flags.ts";
-export { ApprovalWatch } from "./watch.ts";
+export { ApprovalWatch, type Waiting } from "./watch.ts";

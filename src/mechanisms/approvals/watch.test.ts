@@ -109,3 +109,17 @@ test("who waits in vain gets it as it was, and leaves nothing behind", async () 
   expect(await waiting).toBe(approval);
   expect([time.pending, here.count(approval.id)]).toEqual([0, 0]);
 });
+
+test("knows whether anybody is there for the answers of the calls that wait here, and of no others", async () => {
+  const { rig, here, there } = processes();
+  const approval = await rig.request("{}");
+  const [first, second] = [{ isRead: true }, { isRead: true }];
+  expect(here.connection(approval.id)).toBeUndefined();
+  void here.change(approval, 60_000);
+  expect(here.connection(approval.id)).toBeUndefined();
+  for (const one of [first, second]) void here.change(approval, 60_000, { isRead: () => one.isRead });
+  first.isRead = false;
+  expect([here.connection(approval.id), there.connection(approval.id)]).toEqual(["open", undefined]);
+  second.isRead = false;
+  expect(here.connection(approval.id)).toBe("closed");
+});

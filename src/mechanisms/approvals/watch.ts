@@ -1,5 +1,14 @@
 /** Waits for what becomes of approvals, which may be decided in another process: by its words, and by looking now and then. */
-import type { Approval, ApprovalRows, ApprovalState, Channel, Log, Timer, Timers } from "../../contract/index.ts";
+import type {
+  Approval,
+  ApprovalRows,
+  ApprovalState,
+  CallerConnection,
+  Channel,
+  Log,
+  Timer,
+  Timers,
+} from "../../contract/index.ts";
 
 const LOOK_MS = 1_000;
 const LOOKED_AT_ONCE = 100;
@@ -14,7 +23,14 @@ export type WatchOptions = {
 };
 
 /** `state`: as it was when somebody began to wait. */
-type Watcher = { readonly state: ApprovalState; tell(approval: Approval | undefined): void };
+type Watcher = {
+  readonly state: ApprovalState;
+  readonly isRead: Waiting["isRead"];
+  tell(approval: Approval | undefined): void;
+};
+
+/** Who waits. `isRead`: of a call, whether anybody is there for its answer. */
+export type Waiting = { readonly signal?: AbortSignal; readonly isRead?: (() => boolean) | undefined };
 
 export class ApprovalWatch {
   readonly #options: WatchOptions;
@@ -38,17 +54,24 @@ export class ApprovalWatch {
     return this.#watchers.get(id)?.size ?? 0;
   }
 
+  /** Whether callers are there whose calls wait here for this one; undefined: none does. */
+  connection(id: string): CallerConnection | undefined {
+    const calls = [...(this.#watchers.get(id) ?? [])].filter(({ isRead }) => isRead !== undefined);
+    if (calls.length === 0) return undefined;
+    return calls.some(({ isRead }) => isRead?.()) ? "open" : "closed";
+  }
+
   /**
    * Resolves with the approval as soon as it is not as it was, or when the time is over, as it is then; undefined where it is
    * gone. Rejects with the signal's reason.
    */
-  change(approval: Approval, ms: number, signal?: AbortSignal): Promise<Approval | undefined> {
+  change(approval: Approval, ms: number, { signal, isRead }: Waiting = {}): Promise<Approval | undefined> {
     const { promise, resolve, reject } = Promise.withResolvers<Approval | undefined>();
     const { state } = approval;
     const tell: Watcher["tell"] = (seen) => {
       if (seen?.state !== state || this.#isLeaving) resolve(seen);
     };
-    const watcher: Watcher = { state, tell };
+    const watcher: Watcher = { state, isRead, tell };
     const abort = () => reject(signal?.reason as Error);
     const watchers = this.#watchers.get(approval.id) ?? new Set();
     this.#watchers.set(approval.id, watchers.add(watcher));

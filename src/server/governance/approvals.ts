@@ -150,6 +150,7 @@ export function createApprovals(ports: ApprovalPorts): GovernedApprovals {
     now: now(),
     pages: pages(),
     isAlone: isAlone(),
+    connectionOf: (id) => watch.connection(id),
     canBeSaid,
     commandFor,
   });

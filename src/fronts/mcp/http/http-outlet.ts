@@ -40,6 +40,10 @@ export class HttpOutlet implements Outlet, Waiting, StreamOwner {
     return this.#stream !== undefined;
   }
 
+  get isGone(): boolean {
+    return this.#response.isOver;
+  }
+
   get namesSession(): boolean {
     return true;
   }
