@@ -66,7 +66,7 @@ function descriptionOf({ approval, input }: Visit): string {
 const MINUTE_MS = 60_000;
 
 /** As the page was made: it does not count by itself. */
-function timeLeft(ms: number): string {
+export function timeLeft(ms: number): string {
   const minutes = Math.round(ms / MINUTE_MS);
   if (minutes < 1) return "in less than a minute";
   return minutes === 1 ? "in about a minute" : `in about ${minutes} minutes`;

@@ -158,6 +158,25 @@ describe("the page of all calls that wait", () => {
     expect((await rig.ask(INDEX, { principal: bob })).body).toContain(path);
   });
 
+  test("tells calls of one tool apart: by how their arguments begin, where whatever hides is seen, and when they end", async () => {
+    const [long, zed] = [`{"path":"${"x".repeat(200)}"}`, { principal: person("zed") }];
+    await rig.request('{"path":"/tmp/one\\u202e</code><script>"}', zed);
+    rig.time.advance(60_000);
+    await rig.request(Buffer.from('{"path":"/tmp/zwölf"}').toString("latin1"), zed);
+    await rig.request(long, zed);
+    await rig.request(`{"path":"${"y".repeat(9_000)}"}`, zed);
+    const { body } = await rig.ask(INDEX, { principal: bob });
+    expect(body).toMatch(/in about 4 minutes\s*<br><code>\{&quot;path&quot;:&quot;\/tmp\/one\\u\{202e\}&lt;\/code&gt;/);
+    expect(body).toMatch(/in about 5 minutes\s*<br><code>\{&quot;path&quot;:&quot;\/tmp\/zwÃ¶lf&quot;\}<\/code>/);
+    // The body is one character per byte.
+    const more = Buffer.from("…").toString("latin1");
+    expect(body).toContain(`<code>{&quot;path&quot;:&quot;${"x".repeat(71)}${more}</code>`);
+    expect(body).toMatch(new RegExp(`y{9,71}${more}</code>`));
+    expect(body).not.toMatch(/<script|x{72}|y{72}/);
+    const stranger = await rig.ask(INDEX);
+    expect(stranger.body).not.toMatch(/tmp|in about/);
+  });
+
   test("names none to whoever can merely connect", async () => {
     expect((await rig.ask(INDEX, { principal: LOCAL })).body).not.toContain(approval.tool);
   });

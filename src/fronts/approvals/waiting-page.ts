@@ -2,7 +2,7 @@
 import { hasRole, type Principal } from "../../contract/index.ts";
 import type { ApprovalDesk } from "../../mechanisms/approvals/index.ts";
 import { escapeHtml, escapeVisibly } from "../../wire/pages/index.ts";
-import { NOT_AN_OPERATOR, type PageFacts, signForm } from "./approval-page.ts";
+import { NOT_AN_OPERATOR, type PageFacts, signForm, timeLeft } from "./approval-page.ts";
 import { isProved } from "./sign-in.ts";
 
 /** Rejects with STATE_UNAVAILABLE. */
@@ -19,8 +19,9 @@ async function listFor(desk: Pick<ApprovalDesk, "waiting">, visitor: Principal):
   const { calls, more } = await desk.waiting(visitor);
   if (calls.length === 0) return ["<p>Nothing waits for a yes.</p>"];
   const items = calls.map(
-    ({ tool, caller, url }) =>
-      `<li><a href="${escapeHtml(url)}">${escapeVisibly(tool)}</a> for ${escapeVisibly(caller)}</li>`,
+    ({ tool, caller, url, beginning, hasMore, expiresInMs }) =>
+      `<li><a href="${escapeHtml(url)}">${escapeVisibly(tool)}</a> for ${escapeVisibly(caller)}, ends ${timeLeft(expiresInMs)}
+<br><code>${escapeVisibly(beginning)}${hasMore ? "…" : ""}</code></li>`,
   );
   return [`<ul>${items.join("\n")}</ul>`, ...moreText(more)];
 }

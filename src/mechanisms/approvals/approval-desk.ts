@@ -7,11 +7,14 @@ import {
   type ConfirmAnswer,
   type ConfirmOrder,
   identityOf,
+  type ListedApproval,
+  MAX_LISTED_INPUT,
   type Principal,
+  showUnseen,
 } from "../../contract/index.ts";
 import type { Approvals } from "./approvals.ts";
 import type { Decider, WordProblem } from "./decide.ts";
-import type { Decided } from "./decided-text.ts";
+import { type Decided, decidedText } from "./decided-text.ts";
 import { confirmUrl, type GateFacts, shownFacts } from "./gate-object.ts";
 import { idIn, isPageOf } from "./page-name.ts";
 
@@ -35,6 +38,8 @@ export type Visit = {
 
 /** Of calls that wait, so many are shown. */
 const MAX_WAITING = 20;
+/** And of each, so many characters: enough to tell two of the same tool apart. The page of each has all of it. */
+const MAX_BEGINNING = 80;
 
 type WaitingCall = {
   readonly tool: string;
@@ -42,6 +47,10 @@ type WaitingCall = {
   readonly caller: string;
   /** Of its page. */
   readonly url: string;
+  /** How what is decided about begins, in characters that can be seen, and whether there is more of it. */
+  readonly beginning: string;
+  readonly hasMore: boolean;
+  readonly expiresInMs: number;
 };
 
 /** `more`: how many wait beside them. */
@@ -85,7 +94,9 @@ export class ApprovalDesk {
     const [{ found, total }, gate] = await Promise.all([approvals.list(page), facts()]);
     const calls = found.flatMap((approval) => {
       const url = approvals.isOver(approval) ? undefined : confirmUrl(approval, gate);
-      return url === undefined ? [] : [{ tool: approval.tool, caller: approval.user || approval.principal, url }];
+      if (url === undefined) return [];
+      const { tool, user, principal: asker, expiresAt } = approval;
+      return [{ tool, caller: user || asker, url, ...beginningOf(approval), expiresInMs: expiresAt - gate.now }];
     });
     return { calls, more: total - found.length };
   }
@@ -116,6 +127,18 @@ export class ApprovalDesk {
     const found = id === undefined ? undefined : await this.#options.approvals.get(id);
     return found && isPageOf(found, name) ? found : undefined;
   }
+}
+
+/** Of params that are too long for a list, as they were sent: nobody can tell there what of them is arguments. */
+function beginningOf({
+  beginning,
+  characters,
+  ...approval
+}: ListedApproval): Pick<WaitingCall, "beginning" | "hasMore"> {
+  const isWhole = characters <= MAX_LISTED_INPUT;
+  const { given, also } = isWhole ? decidedText({ ...approval, input: beginning }) : { given: beginning };
+  const shown = [...showUnseen(also === undefined ? given : `${given} also sent: ${also}`)];
+  return { beginning: shown.slice(0, MAX_BEGINNING).join(""), hasMore: !isWhole || shown.length > MAX_BEGINNING };
 }
 
 /** Somebody unknown comes for the tenant that the link is of; whoever is known sees what their own has asked for. */
