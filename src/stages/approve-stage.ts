@@ -309,6 +309,9 @@ function isByGateway(reason: unknown): boolean {
   return GatewayError.is(reason) && reason.details.by === "gateway";
 }
 
+/** Nobody has said no: whether to ask again is up to the caller. */
+const ASKS_ANEW = { mayRepeat: true };
+
 /** Why an approval that is over lets nothing through. */
 function refusalOf(approval: Approval | undefined): GatewayError {
   const id = approval?.id ?? "";
@@ -317,10 +320,14 @@ function refusalOf(approval: Approval | undefined): GatewayError {
       return new GatewayError("NOT_ALLOWED", { message: deniedText(approval) });
     case "expired":
     case undefined:
-      return new GatewayError("NOT_ALLOWED", { message: "Nobody approved the call in time; call again to ask anew." });
+      return new GatewayError("NOT_ALLOWED", {
+        message: "Nobody approved the call in time; call again to ask anew.",
+        details: ASKS_ANEW,
+      });
     case "withdrawn":
       return new GatewayError("NOT_ALLOWED", {
         message: `The call was withdrawn (approval ${id}); call again to ask anew.`,
+        details: ASKS_ANEW,
       });
     case "consumed":
       return new GatewayError("CONFLICT", { message: `Another call has used approval ${id}; call again to ask anew.` });

@@ -72,5 +72,5 @@ const FIRST_MS = 1_000;
 async function declined(asked: Approval, approvals: Approvals): Promise<GatewayError> {
   await approvals.withdraw(asked);
   const message = `The call was withdrawn: the page of approval ${asked.id} was not opened. Call again to ask anew.`;
-  return new GatewayError("NOT_ALLOWED", { message });
+  return new GatewayError("NOT_ALLOWED", { message, details: { mayRepeat: true } });
 }

@@ -11,3 +11,9 @@ test.each([
 ])("what the gateway says of its own failure stands under its own key in %s", (_what, method, details, parts) => {
   expect(errorParts(method, new GatewayError("NOT_ALLOWED", { details }), "c-7")).toMatchObject(parts);
 });
+
+test("a refusal that says to call again is no call that never succeeds", () => {
+  const again = { ...facts, retry: "caller" };
+  const error = new GatewayError("NOT_ALLOWED", { details: { mayRepeat: true } });
+  expect(errorParts("tools/call", error, "c-7")).toMatchObject({ result: { _meta: { "dev.isthmus/error": again } } });
+});

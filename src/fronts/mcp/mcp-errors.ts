@@ -83,11 +83,12 @@ function markedFacts(error: GatewayError, callId: string): object {
 }
 
 function factsOf({ code, details }: GatewayError, callId: string): object {
-  const { retryAfterMs, reason } = details;
+  const { retryAfterMs, reason, mayRepeat } = details;
   return {
     code,
     callId,
-    retry: ERROR_CODES[code].retry,
+    // Its words say so: the same call asks somebody again.
+    retry: mayRepeat === true ? "caller" : ERROR_CODES[code].retry,
     ...(typeof retryAfterMs === "number" && { retryAfterMs }),
     // Of other codes it may be the caller's own text.
     ...(code === "BAD_CALL" && typeof reason === "string" && { reason }),
