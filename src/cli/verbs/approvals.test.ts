@@ -188,11 +188,43 @@ describe("a call behind two hundred others", () => {
   });
 });
 
-test.each([
-  ["is not there", []],
-  ["was decided", [waiting(1, "{}", { state: "approved" })]],
-])("a call that %s is not decided", async (_what, known) => {
+test.each<[string, ReturnType<typeof waiting>[], string]>([
+  ["is not there", [], "waits for an approval"],
+  ["was decided", [waiting(1, "{}", { state: "approved", decided_by: "op" })], "was approved by op"],
+])("a call that %s is not decided", async (_what, known, said) => {
   calls = known;
-  await expect(approve(1)).rejects.toThrow("waits for an approval");
+  await expect(approve(1)).rejects.toThrow(said);
   expect(confirmed).toEqual([]);
+});
+
+describe("a call about which nothing is to be decided any more", () => {
+  const over = (state: string) => {
+    const { arguments: _none, arguments_text: _text, ...one } = waiting(4527, "{}", { state, decided_by: "op" });
+    return one;
+  };
+
+  test.each([
+    ["approved", "was approved by op: it is made when its caller makes it again, until 2026-01-01T00:00:00Z"],
+    ["consumed", "was approved by op, and made"],
+    ["denied", "was denied by op: nobody is asked about it again before 2026-01-01T00:00:00Z"],
+    ["expired", "expired at 2026-01-01T00:00:00Z: its caller asks again by making it again"],
+    ["withdrawn", "was withdrawn by op: its caller asks again by making it again"],
+  ])("is said to be what it is, by its id and by as much as tells it from others: %s", async (state, said) => {
+    calls = [over(state) as ReturnType<typeof waiting>];
+    await expect(approve(4527)).rejects.toThrow(`(plant.open) ${said}`);
+    await expect(decide("deny", "0000", { key, url })).rejects.toThrow(said);
+    expect(confirmed).toEqual([]);
+  });
+
+  test("is one of those that wait where it is not known", async () => {
+    await expect(decide("approve", "4527", { key, url })).rejects.toThrow('no call "4527" waits for an approval');
+    await expect(decide("approve", undefined, { key, url, latest: true })).rejects.toThrow("no call waits");
+  });
+
+  test("takes one line of the list: its arguments are gone", async () => {
+    listed = [over("denied"), over("expired")];
+    await approvals({ url, all: true });
+    expect(stdout.trimEnd().split("\n")).toHaveLength(3);
+    expect(stdout).not.toMatch(/\n\s*\n/);
+  });
 });

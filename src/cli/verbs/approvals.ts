@@ -34,7 +34,9 @@ export async function approvals(options: ListOptions): Promise<void> {
     print(line);
     const name = found[index]?.called_as;
     if (name !== undefined) print(cut(`  called as ${seen(name)}`, width));
-    print(cut(`  ${inputText(found[index] ?? {})}`, width));
+    const input = inputText(found[index] ?? {});
+    // Of one that is over only the digest is kept.
+    if (input !== "") print(cut(`  ${input}`, width));
     const also = found[index]?.also_sent_text;
     if (also !== undefined) print(cut(`  also sent: ${seen(also)}`, width));
   }
@@ -103,11 +105,37 @@ async function find(id: string | undefined, options: DecideOptions): Promise<Jso
   const api = new GatewayApi(options);
   const found = id !== undefined && WHOLE_ID.test(id) ? await api.approval(id) : await choose(api, id);
   if (found?.state !== "waiting") {
+    const over = found ?? (await oneThatIsOver(api, id));
+    if (over) throw new Ending("failure", [overText(over)]);
     const about = id === undefined ? "no call" : `no call ${JSON.stringify(id)}`;
     throw new Ending("failure", [`${about} waits for an approval; "${PROGRAM} approvals" lists those that do`]);
   }
   refuseOtherText(found, "do not trust this gateway, or update it");
   return found;
+}
+
+/** The one that begins so and waits no more, if there is one. */
+async function oneThatIsOver(api: GatewayApi, id: string | undefined): Promise<JsonObject | undefined> {
+  if (id === undefined || !BEGINNING.test(id)) return undefined;
+  const { found } = await api.approvals({ id, limit: String(MAX_ALIKE) });
+  return found.length === 1 ? found[0] : undefined;
+}
+
+/** Nothing is to be decided about it any more: why. */
+function overText(one: JsonObject): string {
+  const [what, by] = [`the call ${shortId(one)} (${seen(one.tool)})`, seen(one.decided_by)];
+  switch (one.state) {
+    case "approved":
+      return `${what} was approved by ${by}: it is made when its caller makes it again, until ${seen(one.expires_at)}`;
+    case "consumed":
+      return `${what} was approved by ${by}, and made`;
+    case "denied":
+      return `${what} was denied by ${by}: nobody is asked about it again before ${seen(one.expires_at)}`;
+    case "expired":
+      return `${what} expired at ${seen(one.expires_at)}: its caller asks again by making it again`;
+    default:
+      return `${what} was withdrawn by ${by}: its caller asks again by making it again`;
+  }
 }
 
 /** Of an id, as much as tells it from others. */
