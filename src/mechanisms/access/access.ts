@@ -18,6 +18,7 @@ import {
 } from "../../contract/index.ts";
 import { mentionsAny } from "./argument-names.ts";
 import { ArgumentsFault, readArguments, refuseTwins } from "./arguments.ts";
+import { blockFor } from "./blocks-about.ts";
 import { barestOf, type PolicyQuestion, rowsOf, unreadable } from "./by-uri.ts";
 import { holdsFor, makersFor, unnamed } from "./caller-rank.ts";
 import { judgeCompletion } from "./completion.ts";
@@ -35,7 +36,7 @@ import {
 import { narrow } from "./narrow.ts";
 import { PathFault, uriFault } from "./plain-path.ts";
 import type { AccessPolicy, Condition, Rule, RuleFacts } from "./policy.ts";
-import { blockFor, type Judged, type JudgedBy, LiveReach, type Refusal, readsName, strictest } from "./reach.ts";
+import { type Judged, type JudgedBy, LiveReach, type Refusal, readsName, strictest } from "./reach.ts";
 import { readsNoArguments, settledKey } from "./settled-rules.ts";
 
 type AccessOptions = {
@@ -307,15 +308,16 @@ export class LiveAccess implements Access {
   ): Explained {
     const fault = this.#faultOf(principal, question);
     if (fault !== undefined) return { decision: unreadable(question, fault).decision, steps: [], isConditional: false };
-    const written = { policy: this.policy, question };
-    const ofUri = question.kind === "resource" ? [barestOf(this.policy)(question)] : [];
-    const all = [...ofUri, ...templates.map((one) => ({ policy: this.policy, question: one }))];
+    const { policy } = this;
+    const blocks = this.#options.blocks?.()?.of(principal) ?? [];
+    const ofUri = question.kind === "resource" ? [barestOf(policy, blocks)(question)] : [];
+    const all = [...ofUri, ...templates.map((one) => ({ policy, blocks, question: one }))];
     const ask = (asked: PolicyQuestion) => this.#askOne(principal, asked, argumentsText);
     return all.map(ask).reduce((strictest, one) => {
       const isConditional = strictest.isConditional || one.isConditional;
       const isStricter = stricter(strictest.decision, one.decision) === one.decision;
       return { ...(isStricter ? one : strictest), isConditional };
-    }, ask(written));
+    }, ask({ policy, blocks, question }));
   }
 
   /** Why a URI cannot be judged. */
@@ -324,9 +326,8 @@ export class LiveAccess implements Access {
     return uriFault(name);
   }
 
-  #askOne(principal: Principal, { policy, question }: PolicyQuestion, argumentsText?: string): Explained {
+  #askOne(principal: Principal, { policy, blocks, question }: PolicyQuestion, argumentsText?: string): Explained {
     const now = this.#options.now();
-    const blocks = this.#options.blocks?.()?.of(principal) ?? [];
     const asker = { identity: identityOf(principal), block: blockFor(blocks, question, now) };
     const prelude = preludeOf(policy, asker, question, now);
     let steps: readonly Step[] = prelude.steps;

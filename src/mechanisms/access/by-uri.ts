@@ -2,6 +2,7 @@
  * Decisions about resources, whose names are URIs: those that can be read in two ways are refused, and what some servers drop
  * makes no difference.
  */
+import type { Block } from "../../contract/index.ts";
 import type { AccessDecision, Prelude, Question } from "./decide.ts";
 import { barest } from "./plain-path.ts";
 import type { AccessPolicy, TenantPolicy } from "./policy.ts";
@@ -19,24 +20,41 @@ export function unreadable(question: Question, fault: string): Judged {
   return { question, prelude, decision, unconditional: [], conditional: [], isVisible: true, isFaulty: false };
 }
 
-export type PolicyQuestion = { readonly policy: AccessPolicy; readonly question: Question };
-/** A policy and a question to it, in the barest form. */
+/** A question, and what it is decided by: what operators say, and the blocks that are about the caller. */
+export type PolicyQuestion = {
+  readonly policy: AccessPolicy;
+  readonly blocks: readonly Block[];
+  readonly question: Question;
+};
+/** A question, and all that it is decided by, in the barest form. */
 export type Barest = (question: Question) => PolicyQuestion;
 
 /** Patterns are written by people: with escapes or without, the same is meant. So it is with what else servers drop. */
-export function barestOf(policy: AccessPolicy): Barest {
+export function barestOf(policy: AccessPolicy, blocks: readonly Block[]): Barest {
   const rows = rowsOf(policy);
   const primitives = [...rows.bindings, ...rows.exposures].map(({ primitive }) => primitive);
   const patterns = [...primitives, ...[...policy.scopes, ...policy.rules].map(({ match }) => match)];
   const bare = patterns.every((one) => barest(one) === one) ? policy : withPatterns(policy, barest);
   const ended = patterns.some(hasOpenAddress) ? withPatterns(bare, withAddressEnd) : undefined;
+  const bareBlocks = withNames(blocks, barest);
+  const endedBlocks = withNames(bareBlocks, withAddressEnd);
   return (question) => {
     const { name, dotted } = question;
     const isEnded = ended !== undefined && hasKnownScheme(name);
     const form = isEnded ? withAddressEnd(barest(name)) : barest(name);
     const asked = { ...question, name: form, dotted: dotted.slice(0, dotted.length - name.length) + form };
-    return { policy: isEnded ? ended : bare, question: form === name ? question : asked };
+    return {
+      policy: isEnded ? ended : bare,
+      blocks: isEnded ? endedBlocks : bareBlocks,
+      question: form === name ? question : asked,
+    };
   };
+}
+
+/** The same blocks where none of their names has another form. */
+function withNames(blocks: readonly Block[], formOf: (name: string) => string): readonly Block[] {
+  if (blocks.every(({ primitive }) => formOf(primitive) === primitive)) return blocks;
+  return blocks.map((block) => ({ ...block, primitive: formOf(block.primitive) }));
 }
 
 function withPatterns(policy: AccessPolicy, formOf: (pattern: string) => string): AccessPolicy {

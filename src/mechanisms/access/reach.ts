@@ -1,7 +1,8 @@
 /** What callers may reach who may do the same: decided once for each primitive, and looked up from then on. */
 import type { Block, FoundTarget, Identity, Principal, Reach, Target } from "../../contract/index.ts";
+import { blockFor } from "./blocks-about.ts";
 import { fitsOneOf } from "./by-template.ts";
-import { type Barest, barestOf, FORM, rowsOf, unreadable } from "./by-uri.ts";
+import { type Barest, barestOf, FORM, type PolicyQuestion, rowsOf, unreadable } from "./by-uri.ts";
 import {
   type AccessDecision,
   type Asker,
@@ -65,9 +66,7 @@ export type Judged = {
 export type JudgedBy = readonly [Judged, ...Judged[]];
 
 /** What it is decided by whether something is shown. */
-type Looked = {
-  readonly policy: AccessPolicy;
-  readonly question: Question;
+type Looked = PolicyQuestion & {
   readonly prelude: Prelude;
   readonly canBeRuled: boolean;
 };
@@ -139,16 +138,17 @@ export class LiveReach implements Reach {
 
   #judge(target: Target, catalog: string): Judged {
     const question = this.#questionOf(target, catalog);
-    const { policy } = this.#parts;
-    if (target.kind !== "resource" || !this.decidesByUri(target.provider)) return this.#judgeBy(policy, question);
+    const { policy, blocks } = this.#parts;
+    const asked: PolicyQuestion = { policy, blocks, question };
+    if (target.kind !== "resource" || !this.decidesByUri(target.provider)) return this.#judgeBy(asked);
     const fault = uriFault(target.name);
     if (fault !== undefined) return unreadable(question, fault);
     // As it is written, and without escapes and what else servers drop: they read it in the one or the other way.
-    const written = this.#judgeBy(policy, question);
-    this.#barest ??= barestOf(policy);
+    const written = this.#judgeBy(asked);
+    this.#barest ??= barestOf(policy, blocks);
     const bare = this.#barest(question);
-    if (bare.question === question && bare.policy === policy) return written;
-    const otherwise = this.#judgeBy(bare.policy, bare.question);
+    if (bare.question === question && bare.policy === policy && bare.blocks === blocks) return written;
+    const otherwise = this.#judgeBy(bare);
     const { reason } = otherwise.decision;
     // It is spoken of as it was written.
     const decision = { ...otherwise.decision, reason: reason.replace(bare.question.dotted, () => question.dotted) };
@@ -187,7 +187,8 @@ export class LiveReach implements Reach {
     return { start: dottedOf({ provider, kind: "resource", name: "" }), patterns };
   }
 
-  #judgeBy(policy: AccessPolicy, question: Question): Judged {
+  #judgeBy(asked: PolicyQuestion): Judged {
+    const { policy, question } = asked;
     const { identity, now } = this.#parts;
     const { dotted } = question;
     const rules = policy.rules.filter((rule) => matchesRule(rule, { dotted, identity }));
@@ -196,29 +197,30 @@ export class LiveReach implements Reach {
       open: conditional,
       isFaulty,
     } = settleRules(rules, () => this.#parts.factsOf(question));
-    const prelude = preludeOf(policy, this.#askerFor(question), question, now());
+    const prelude = preludeOf(policy, this.#askerFor(asked), question, now());
     const decision = conclude(prelude, unconditional);
     const canBeRuled = conditional.some(({ effect }) => effect === "allow");
-    const isVisible = this.#isVisible({ policy, question, prelude, canBeRuled }, unconditional);
+    const isVisible = this.#isVisible({ ...asked, prelude, canBeRuled }, unconditional);
     const isShown = isVisible && decision.effect === "deny";
     const said = isShown ? { ...decision, isShown } : decision;
     return { question, prelude, decision: said, unconditional, conditional, isVisible, isFaulty };
   }
 
   /** What could still be allowed is shown: by what it is called with, or by a token that is good for more. */
-  #isVisible({ policy, question, prelude, canBeRuled }: Looked, held: readonly Rule[]): boolean {
+  #isVisible(looked: Looked, held: readonly Rule[]): boolean {
+    const { policy, question, prelude, canBeRuled } = looked;
     const { effect, source } = conclude(prelude, held);
     if (effect !== "deny") return true;
     // No rule opens what was denied before the rules were asked.
     if (source === "default_policy") return canBeRuled && !prelude.denied;
     if (source !== "scope") return false;
     const unscoped = { ...policy, scopes: [] };
-    const otherwise = preludeOf(unscoped, this.#askerFor(question), question, this.#parts.now());
-    return this.#isVisible({ policy: unscoped, question, prelude: otherwise, canBeRuled }, held);
+    const otherwise = preludeOf(unscoped, this.#askerFor(looked), question, this.#parts.now());
+    return this.#isVisible({ ...looked, policy: unscoped, prelude: otherwise }, held);
   }
 
-  #askerFor(question: Question): Asker {
-    const { identity, blocks, now } = this.#parts;
+  #askerFor({ blocks, question }: PolicyQuestion): Asker {
+    const { identity, now } = this.#parts;
     const block = blocks.length === 0 ? undefined : blockFor(blocks, question, now());
     return { identity, block };
   }
@@ -233,8 +235,9 @@ export class LiveReach implements Reach {
     const key = this.#judgedIn.has(catalog) ? `${catalog} ${provider}` : ` ${provider}`;
     const known = this.#providers.get(key);
     if (known !== undefined) return known;
+    const { policy, blocks } = this.#parts;
     const isReached = this.#probes(provider).some((target) => {
-      return this.#judgeBy(this.#parts.policy, this.#questionOf(target, catalog)).isVisible;
+      return this.#judgeBy({ policy, blocks, question: this.#questionOf(target, catalog) }).isVisible;
     });
     this.#providers.set(key, isReached);
     return isReached;
@@ -273,15 +276,4 @@ export function readsName({ condition }: Rule): boolean {
 /** What is said of all of them together, as far as it does not depend on arguments. */
 export function strictest(all: JudgedBy): AccessDecision {
   return all.map(({ decision }) => decision).reduce(stricter);
-}
-
-export function blockFor(blocks: readonly Block[], question: Question, now: number): Block | undefined {
-  const { server, protocol, name, dotted } = question;
-  return blocks.find(
-    (block) =>
-      block.until > now &&
-      (block.server === "" || block.server === server) &&
-      (block.protocol === "" || block.protocol === protocol) &&
-      (block.primitive === "" || block.primitive === name || block.primitive === dotted),
-  );
 }
