@@ -1,12 +1,18 @@
-/** Blocks of one primitive, against callers who name it otherwise. */
+/** Blocks of one primitive, against callers who name it otherwise, and against their calls that run already. */
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { toolCall } from "../e2e/kit/rpc.ts";
 import { eventually } from "../kit/eventually.ts";
 import { modern } from "../kit/modern-client.ts";
 import { type Attacked, describeAttacks } from "./kit/describe-attacks.ts";
 import { Places } from "./kit/places.ts";
+import { SlowServer } from "./kit/slow-server.ts";
 
 const places = new Places();
-afterAll(() => places.remove());
+const slow = await SlowServer.start();
+afterAll(async () => {
+  places.remove();
+  await slow[Symbol.asyncDispose]();
+});
 
 const OPEN = `[auth]
 tokens = true
@@ -98,3 +104,33 @@ describeAttacks(
     });
   },
 );
+
+const prefixed = `${OPEN}[[servers]]
+id = "srv1"
+prefix = "pay"
+url = ${JSON.stringify(slow.url)}
+era = "2025"
+`;
+const RUNNING = ["dotted", "own", "bare", "whole", "other"] as const;
+const runners = Object.fromEntries(RUNNING.map((user) => [user, ["--user", user]]));
+
+describeAttacks("a block of a tool", { config: prefixed, tokens: { ...ROOT, ...runners } }, (field) => {
+  const begun = (who: string) => slow.begun.filter((one) => one === who).length;
+
+  test.each<[string, (typeof RUNNING)[number], object]>([
+    ["its name in lists", "dotted", { primitive: "pay.work" }],
+    ["its server and its own name", "own", { server: "srv1", primitive: "work" }],
+    ["its own name", "bare", { primitive: "work" }],
+    ["its server", "whole", { server: "srv1" }],
+  ])("ends calls that run, and no other's: by %s", async (_by, user, part) => {
+    const who = [user, "other"].map((one) => `${one} of ${user} ${field.processes}`);
+    const call = (as: string, name = "") => field.rpc(toolCall(1, "pay.work", { who: name }), { as, at: 0 });
+    const [ended, other] = [call(user, who[0]), call("other", who[1])];
+    for (const one of who) await expect.poll(() => begun(one)).toBe(1);
+    expect((await block(field, { type: "user", id: user, ...part })).status).toBe(201);
+    expect(JSON.stringify((await ended).messages.at(-1))).toContain("CANCELLED");
+    await expect.poll(async () => JSON.stringify((await call(user)).messages)).toContain("error");
+    slow.endAll();
+    expect((await other).messages.at(-1)?.result).toBeDefined();
+  });
+});

@@ -1,4 +1,5 @@
 export { type InForce, LiveAccess } from "./access.ts";
+export { isBlockedNow } from "./blocks-about.ts";
 export { rowsOf } from "./by-uri.ts";
 export { CountedPattern, CountedUri } from "./counted-uri.ts";
 export type { AccessDecision, Question } from "./decide.ts";

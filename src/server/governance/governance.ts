@@ -18,7 +18,13 @@ import type {
   TrailFeed,
 } from "../../contract/index.ts";
 import type { StageFactory } from "../../kernel/index.ts";
-import { LivePolicy, MemoryPolicy, type NameOfNothing, namedByPlatform } from "../../mechanisms/access/index.ts";
+import {
+  isBlockedNow,
+  LivePolicy,
+  MemoryPolicy,
+  type NameOfNothing,
+  namedByPlatform,
+} from "../../mechanisms/access/index.ts";
 import { LocalOperator, operatorOperations } from "../../mechanisms/identity/index.ts";
 import { taskStage } from "../../stages/index.ts";
 import { MemoryCounters } from "../../stores/memory/index.ts";
@@ -130,6 +136,7 @@ export function createGovernance(ports: GovernancePorts): Governance {
     trail,
     policy,
     revokers: () => [vault],
+    isBlockedCall: (call) => isBlockedNow(access.access, call),
     onChange() {
       identity.authenticator?.doubtAll();
       ports.onReach();

@@ -1,6 +1,6 @@
 /** What was given is taken back: the block list, who hears of it, and what ends here because of it. */
 import { createPublicKey } from "node:crypto";
-import type { AuditTrail, Block, Operation, Principal, TokenRevoker } from "../../contract/index.ts";
+import type { AuditTrail, Block, Call, Operation, Principal, TokenRevoker } from "../../contract/index.ts";
 import type { LivePolicy } from "../../mechanisms/access/index.ts";
 import {
   BlockList,
@@ -23,6 +23,8 @@ export type RevocationOptions = Ports & {
   readonly policy: LivePolicy;
   /** What was kept of somebody is forgotten, and taken back where it was issued. */
   readonly revokers: () => readonly TokenRevoker[];
+  /** Whether a call that runs is about something from which its caller is blocked, however it was named. */
+  readonly isBlockedCall: (call: Call) => boolean;
   /** Hears that somebody is blocked, or is not any more. */
   readonly onChange: () => void;
 };
@@ -45,7 +47,7 @@ export function createRevocation(options: RevocationOptions): Revocation {
     channel: state?.shared.channel,
     onChange: options.onChange,
     onBlocked: (fresh) => {
-      endBlocked(blocks, live);
+      endBlocked(blocks, options);
       for (const block of fresh) {
         log.info("revoked", { block: block.id, subject: block.subject, server: block.server, reason: block.reason });
         revokeTokens(block);
@@ -91,14 +93,16 @@ function feedsOf(config: Config): readonly RevocationFeed[] {
 }
 
 /** Sessions, streams and calls of whoever is blocked. */
-function endBlocked(blocks: BlockList, { sessions, runs, dropStreams }: LiveParts): void {
+function endBlocked(blocks: BlockList, { live, isBlockedCall }: RevocationOptions): void {
+  const { sessions, runs, dropStreams } = live;
   const reason = "the caller's access was revoked";
   const isRevoked = (principal: Principal) => blocks.isRevoked(principal) !== undefined;
   for (const run of runs()) {
     const { principal, target, origin } = run.call;
-    const isMeant = (name: string): Block | undefined =>
-      blocks.isBlocked(principal, target.provider, origin.front, name);
-    if (isMeant(target.name) ?? isMeant(`${target.provider}.${target.name}`)) run.cancel(reason);
+    if (blocks.of(principal).length === 0) continue;
+    // For the processes that send calls here, nobody judges: what is said of a whole server is about theirs, too.
+    const isAtServer = blocks.isBlocked(principal, target.provider, origin.front, "") !== undefined;
+    if (isAtServer || isBlockedCall(run.call)) run.cancel(reason);
   }
   sessions.endWhere(({ principal, catalog }) => blocks.isBlocked(principal, catalog, "mcp", "") !== undefined, reason);
   dropStreams(isRevoked);
