@@ -108,7 +108,7 @@ describeAttacks("what the platform says about the maker of a token", { config, t
 
   test.each<[string, (boss: Made) => object]>([
     ["its user", () => ({ type: "user", id: "blo" })],
-    ["its client", () => ({ type: "client", hash: "blo-app" })],
+    ["its client", () => ({ type: "client", id: "blo-app" })],
     ["the principal that its token is", ({ id }) => ({ type: "principal", id: `token:acme/blo/${id}` })],
     ["its token", ({ token }) => ({ type: "client", hash: createHash("sha256").update(token).digest("hex") })],
   ])("holds by a block of %s: for one server, and for everything", async (_, meant) => {

@@ -27,6 +27,7 @@ const PLAIN = `
 a message of the server could not be taken
 a notice failed inside the gateway
 a row of the policy cannot be read: until it can, nothing more is allowed to anybody
+a signed revocation has no hash where one belongs, and is taken as meant
 a table in the policy is none that can be added, …
 a token could not be revoked where it was issued
 a token was not revoked where it was issued: there are too many

@@ -73,7 +73,15 @@ export function createRevocation(options: RevocationOptions): Revocation {
     async operations() {
       const { revocationOperations } = await import("../../mechanisms/identity/revocation/revocation-operations.ts");
       const tokens = state?.records.tokens;
-      return revocationOperations({ blocks, signed, feeds: () => feeds, now: Date.now, trail: options.trail, tokens });
+      return revocationOperations({
+        blocks,
+        signed,
+        feeds: () => feeds,
+        now: Date.now,
+        trail: options.trail,
+        tokens,
+        log,
+      });
     },
     apply(config) {
       feeds = feedsOf(config);

@@ -1,54 +1,10 @@
-import { generateKeyPairSync, sign } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import type { AuditEvent, Principal, TokenRow } from "../../../contract/index.ts";
 import { createMemorySharedState } from "../../../stores/memory/index.ts";
+import { HASH, message, revokingProcess } from "./fixtures/revoking-process.ts";
 import { caller, NOW, SharedBlocks } from "./fixtures/shared-blocks.ts";
-import { type HeardWords, ownWords, sharedWords } from "./heard-words.ts";
+import { ownWords, sharedWords } from "./heard-words.ts";
 import { LEAST_LIFE_MS, LONGEST_LIFE_MS, makeBlock } from "./make-block.ts";
-import { revocationOperations } from "./revocation-operations.ts";
-import { SignedRevocations } from "./signed-revocation.ts";
-
-const KEYS = generateKeyPairSync("ed25519");
-const FEED = { id: "hub", keys: [KEYS.publicKey], tenants: ["default"] };
-const HASH = "a".repeat(64);
-
-/** What one process of the gateway does with a request. */
-async function process(shared: SharedBlocks, heard: HeardWords, about: Partial<TokenRow> = {}) {
-  const blocks = await shared.process();
-  const now = () => shared.now;
-  const row: Partial<TokenRow> = { hash: HASH, tenant: "default", makers: [], makerNames: [], ...about };
-  const operations = revocationOperations({
-    blocks,
-    now,
-    signed: new SignedRevocations(now, heard),
-    feeds: () => [FEED],
-    trail: () => ({ note: () => undefined, commit: async () => true }),
-    tokens: {
-      find: async (hash) => (hash === row.hash ? (row as TokenRow) : undefined),
-      async list() {
-        if (shared.rows.isAway) throw new Error("away");
-        return [row as TokenRow];
-      },
-    },
-  });
-  const run = async (id: string, input: object, principal = caller("ops")) => {
-    const found = operations.find((one) => one.id === id);
-    return await found?.run(input as never, { principal });
-  };
-  return {
-    blocks,
-    revoke: (body: object, by?: Principal) => run("revocations.add", { body: { reason: "", ...body } }, by),
-    take: (jws: string) => run("revocations.addSigned", { body: { jws } }),
-    unblock: (hash: string, orgId = "default", by?: Principal) => run("blocks.remove", { orgId, hash }, by),
-  };
-}
-
-function message(jti: string): string {
-  const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
-  const claims = { type: "user", id: "eve", jti, iat: NOW / 1000 };
-  const text = `${encode({ typ: "isthmus-revocation+jwt", alg: "EdDSA" })}.${encode(claims)}`;
-  return `${text}.${sign(null, Buffer.from(text), KEYS.privateKey).toString("base64url")}`;
-}
 
 const EVE = caller("app", { user: "eve" });
 const REFUSED = { code: "NOT_AUTHENTICATED" };
@@ -56,7 +12,7 @@ const REFUSED = { code: "NOT_AUTHENTICATED" };
 describe("a signed revocation", () => {
   test("that could not be written down is taken when it is sent again, and then no more", async () => {
     const shared = new SharedBlocks();
-    const one = await process(
+    const one = await revokingProcess(
       shared,
       ownWords(() => shared.now),
     );
@@ -71,10 +27,10 @@ describe("a signed revocation", () => {
   test("does not undo what an operator has unblocked, at another process or after a start", async () => {
     const shared = new SharedBlocks();
     const { entries } = createMemorySharedState({ clock: shared.time });
-    const one = await process(shared, sharedWords(entries));
+    const one = await revokingProcess(shared, sharedWords(entries));
     await one.take(message("1"));
     await one.unblock("eve");
-    const other = await process(shared, sharedWords(entries));
+    const other = await revokingProcess(shared, sharedWords(entries));
     await expect(other.take(message("1"))).rejects.toMatchObject(REFUSED);
     expect(other.blocks.isRevoked(EVE)).toBeUndefined();
     expect(await other.take(message("2"))).toMatchObject({ status: 201 });
@@ -84,7 +40,7 @@ describe("a signed revocation", () => {
 describe("a block that the platform has set in a tenant", () => {
   test("is neither removed nor replaced by the tenant's operators, who remove their own", async () => {
     const shared = new SharedBlocks();
-    const one = await process(
+    const one = await revokingProcess(
       shared,
       ownWords(() => shared.now),
     );
@@ -106,7 +62,7 @@ describe("a block that remembers a revoked token", () => {
     ["the platform's", caller("ops")],
   ])("is removed by nobody, neither by its id nor by the hash: %s", async (_who, by) => {
     const shared = new SharedBlocks();
-    const one = await process(
+    const one = await revokingProcess(
       shared,
       ownWords(() => NOW),
     );
@@ -129,7 +85,7 @@ describe("a block that remembers a revoked token", () => {
 describe("a block about somebody who made tokens", () => {
   const boss = { id: "token:acme/boss/1", user: "boss", client: "boss-app", groups: [], scopes: [] };
   const told = async (about: Partial<TokenRow>, body: object, by?: Principal) => {
-    const one = await process(
+    const one = await revokingProcess(
       new SharedBlocks(),
       ownWords(() => NOW),
       { tenant: "acme", user: "zoe", client: "", makerNames: [boss], ...about },
@@ -154,7 +110,7 @@ describe("a block about somebody who made tokens", () => {
 
   test("holds also where nobody can tell for how many", async () => {
     const shared = new SharedBlocks();
-    const one = await process(
+    const one = await revokingProcess(
       shared,
       ownWords(() => NOW),
     );
@@ -173,7 +129,7 @@ describe("a block of a token", () => {
   const DAYS = 3 * LEAST_LIFE_MS;
   const untilOf = async (about: Partial<TokenRow>, body: object = {}) => {
     const shared = new SharedBlocks();
-    const one = await process(
+    const one = await revokingProcess(
       shared,
       ownWords(() => NOW),
       about,

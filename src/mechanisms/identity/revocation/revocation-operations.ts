@@ -7,6 +7,7 @@ import {
   DEFAULT_TENANT,
   GatewayError,
   identityOf,
+  type Log,
   type Operation,
   type Principal,
   type TokenRows,
@@ -17,6 +18,7 @@ import type { BlockList } from "./block-list.ts";
 import { countMade } from "./count-made.ts";
 import { type BlockOrder, isPlatformsBlock, makeBlock, sourceOf } from "./make-block.ts";
 import { RefusalNotes } from "./refusal-notes.ts";
+import { hashIn, name, orderOf, revocation, withoutTokens } from "./said-revocation.ts";
 import type { RevocationFeed, SignedRevocations } from "./signed-revocation.ts";
 
 export type RevocationParts = {
@@ -25,37 +27,12 @@ export type RevocationParts = {
   readonly feeds: () => readonly RevocationFeed[];
   readonly now: () => number;
   readonly trail: () => AuditTrail;
+  readonly log: Log;
   /** Tokens that this gateway has given out: a block of one lives until it ends. */
   readonly tokens?: Pick<TokenRows, "find" | "list"> | undefined;
 };
 
 const PAGE = 1_000;
-const HASH = /^[0-9a-f]{64}$/;
-const name = z.string().min(1).max(256);
-const scope = { server: name.optional(), protocol: z.enum(["mcp", "a2a"]).optional(), primitive: name.optional() };
-const reason = z.string().max(1_000).default("");
-
-const revocation = z
-  .strictObject({
-    type: z
-      .enum(["client", "user", "principal", "downstream", "everybody"])
-      .describe("Whom: a client token, a user, a principal, a token of a server, or everybody (with `server`)."),
-    hash: name.optional().describe("Of the token (client, downstream), as the gateway writes it; SHA-256, in hex."),
-    id: name.optional().describe("Of the user or principal."),
-    tenant: name.optional().describe("Default: the caller's own; a platform's operator may name another, or `*`."),
-    ...scope,
-    reason,
-    until: z.iso
-      .datetime()
-      .optional()
-      .describe(
-        "When it ends; at least 24 h from now. Unset: with the token of that hash, if the gateway gave it out and it has an end; else after ten years.",
-      ),
-  })
-  .describe("Who may not any more, and where.");
-
-type Revocation = z.output<typeof revocation>;
-
 const blockShape = z.object({
   id: z.string(),
   type: z.string(),
@@ -77,7 +54,7 @@ const tokensMade = z
   );
 
 export function revocationOperations(parts: RevocationParts): readonly Operation[] {
-  const { blocks, signed, feeds, now, trail, tokens } = parts;
+  const { blocks, signed, feeds, now, trail, tokens, log } = parts;
   const add = async (order: BlockOrder, by: Principal["id"], tenant: string) => {
     const block = makeBlock({ ...order, until: order.until ?? (await endOf(order, tokens)) }, by, now());
     await blocks.put(block, eventOf("dev.isthmus.revocation.added", block, by, tenant));
@@ -129,14 +106,17 @@ export function revocationOperations(parts: RevocationParts): readonly Operation
         const read = revocation.safeParse(said);
         if (!read.success)
           throw new GatewayError("BAD_CALL", { message: "The signed revocation says something else than one." });
-        const tenant = read.data.tenant ?? feed.tenants[0] ?? DEFAULT_TENANT;
+        const meant = withoutTokens(read.data);
+        if (meant !== read.data)
+          log.warn("a signed revocation has no hash where one belongs, and is taken as meant", { feed: feed.id });
+        const tenant = meant.tenant ?? feed.tenants[0] ?? DEFAULT_TENANT;
         if (!feed.tenants.includes("*") && !feed.tenants.includes(tenant)) {
           throw new GatewayError("NOT_ALLOWED", { message: "The feed may not speak about this tenant." });
         }
         const of = tenant === "*" ? DEFAULT_TENANT : tenant;
         const isPlatforms = tenant !== DEFAULT_TENANT && tenant !== "*";
         const { block: _block, ...answer } = await add(
-          { ...orderOf(read.data, tenant), ...(isPlatforms && { source: "platform" }) },
+          { ...orderOf(meant, tenant), ...(isPlatforms && { source: "platform" }) },
           `feed:${feed.id}`,
           of,
         );
@@ -199,38 +179,11 @@ export function revocationOperations(parts: RevocationParts): readonly Operation
   ];
 }
 
-function orderOf(said: Revocation, tenant: string): BlockOrder {
-  const { type, hash, id, server, protocol, primitive, until } = said;
-  const isToken = type === "client" || type === "downstream";
-  const key = type === "everybody" ? "" : isToken ? hash : id;
-  if (key === undefined) throw wrong(isToken ? "hash" : "id", `${type} needs ${isToken ? "a hash" : "an id"}`);
-  if (type === "everybody" && server === undefined)
-    throw wrong("server", "everybody can be kept from a server, not from everything");
-  return {
-    subject: type === "downstream" ? "upstream" : type,
-    key,
-    tenant: tenant === "*" ? "" : tenant,
-    reason: said.reason,
-    ...(server !== undefined && { server }),
-    ...(protocol !== undefined && { protocol }),
-    ...(primitive !== undefined && { primitive }),
-    ...(until !== undefined && { until: Date.parse(until) }),
-  };
-}
-
 /** When the token that is meant ends by itself; undefined: nobody here knows, or others that were made with it may live longer. */
 async function endOf({ subject, key, tenant }: BlockOrder, tokens: RevocationParts["tokens"]) {
-  const row = subject === "client" && HASH.test(key) ? await tokens?.find(key) : undefined;
+  const row = subject === "client" && hashIn(key) !== undefined ? await tokens?.find(key) : undefined;
   if (row?.role === "admin" && row.tenant !== DEFAULT_TENANT) return undefined;
   return tenant === "" || row?.tenant === tenant ? row?.expiresAt : undefined;
-}
-
-function wrong(field: string, message: string): GatewayError {
-  const problems = [{ path: `/body/${field}`, message }];
-  return new GatewayError("BAD_CALL", {
-    message: `The revocation is not complete: ${message}.`,
-    details: { problems },
-  });
 }
 
 /** Those of the platform's tenant see what holds for all. */
@@ -241,7 +194,7 @@ function isOf({ tenant }: Block, orgId: string): boolean {
 function found(blocks: BlockList, orgId: string, hash: string): [Block, ...Block[]] {
   const [first, ...more] = blocks
     .list()
-    .filter((block) => isOf(block, orgId) && (block.id === hash || block.key === hash));
+    .filter((block) => isOf(block, orgId) && [block.id, block.key].some((one) => one === hash || one === hashIn(hash)));
   if (!first) throw new GatewayError("NO_SUCH_TARGET", { message: "There is no such block." });
   return [first, ...more];
 }
