@@ -24,10 +24,13 @@ const PLAIN = `
 … …
 … are exported again
 … could not be exported
+a block is about a name that nothing has now
 a message of the server could not be taken
 a notice failed inside the gateway
 a row of the policy cannot be read: until it can, nothing more is allowed to anybody
-a signed revocation has no hash where one belongs, and is taken as meant
+a signed revocation cannot be taken
+a signed revocation holds for nothing now
+a signed revocation is written as none is, and taken as meant
 a table in the policy is none that can be added, …
 a token could not be revoked where it was issued
 a token was not revoked where it was issued: there are too many

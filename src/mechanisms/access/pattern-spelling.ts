@@ -30,6 +30,11 @@ export function misspelledPatterns(policy: AccessPolicy): readonly MisspelledPat
   return [...new Map(found.flatMap((one) => (one ? [[one.written, one]] : []))).values()];
 }
 
+/** The same of one name, which may be a URI or a dotted one; undefined: it is judged as it is written, or is none. */
+export function misspelledName(name: string): MisspelledPattern | undefined {
+  return misspelled(name, uriOf(name), uriFault);
+}
+
 type FaultOf = (text: string) => string | undefined;
 
 function misspelled(written: string, place: string | undefined, faultOf: FaultOf): MisspelledPattern | undefined {

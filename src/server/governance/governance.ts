@@ -136,6 +136,7 @@ export function createGovernance(ports: GovernancePorts): Governance {
     trail,
     policy,
     revokers: () => [vault],
+    accessParts: () => access.operationParts(),
     isBlockedCall: (call) => isBlockedNow(access.access, call),
     onChange() {
       identity.authenticator?.doubtAll();

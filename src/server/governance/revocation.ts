@@ -2,6 +2,7 @@
 import { createPublicKey } from "node:crypto";
 import type { AuditTrail, Block, Call, Operation, Principal, TokenRevoker } from "../../contract/index.ts";
 import type { LivePolicy } from "../../mechanisms/access/index.ts";
+import type { AccessOperationParts } from "../../mechanisms/access/operations/parts.ts";
 import {
   BlockList,
   ownWords,
@@ -23,6 +24,8 @@ export type RevocationOptions = Ports & {
   readonly policy: LivePolicy;
   /** What was kept of somebody is forgotten, and taken back where it was issued. */
   readonly revokers: () => readonly TokenRevoker[];
+  /** What operations know of servers and of what they offer. */
+  readonly accessParts: () => AccessOperationParts;
   /** Whether a call that runs is about something from which its caller is blocked, however it was named. */
   readonly isBlockedCall: (call: Call) => boolean;
   /** Hears that somebody is blocked, or is not any more. */
@@ -73,14 +76,20 @@ export function createRevocation(options: RevocationOptions): Revocation {
     async operations() {
       const { revocationOperations } = await import("../../mechanisms/identity/revocation/revocation-operations.ts");
       const tokens = state?.records.tokens;
+      const { isOfferedAt, placeFault } = await import("../../mechanisms/access/operations/index.ts");
+      // One that is left out for a while may come back, and somebody may have to be kept from it then.
+      const isLeftOut = (id: string) => live.config().disabled.includes(id);
+      const known = (): AccessOperationParts => {
+        const parts = options.accessParts();
+        return { ...parts, hasServer: (id) => parts.hasServer(id) || isLeftOut(id) };
+      };
+      const { trail } = options;
       return revocationOperations({
-        blocks,
-        signed,
-        feeds: () => feeds,
-        now: Date.now,
-        trail: options.trail,
-        tokens,
-        log,
+        ...{ blocks, signed, feeds: () => feeds, now: Date.now, trail, tokens, log },
+        places: {
+          faultOf: (by, place) => placeFault(known(), by, place),
+          isOffered: (by, place) => isOfferedAt(known(), by, place),
+        },
       });
     },
     apply(config) {

@@ -5,6 +5,7 @@ import { grantOperations } from "./grant-operations.ts";
 import type { AccessOperationParts } from "./parts.ts";
 import { switchOperations } from "./switch-operations.ts";
 
+export { isOfferedAt, placeFault } from "./exact-place.ts";
 export { type OfferedPrimitive, requireKnownName } from "./parts.ts";
 
 /** Everything that is done to the policy, and asked about it. */

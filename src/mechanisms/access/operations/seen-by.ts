@@ -23,7 +23,7 @@ export function isKnown(parts: AccessOperationParts, by: Principal, question: Qu
 }
 
 /** It is a pattern, or a URI, which a template may lead to. */
-function isOpenName(name: string): boolean {
+export function isOpenName(name: string): boolean {
   return /[*:]/.test(name);
 }
 

@@ -7,6 +7,7 @@ import {
   DEFAULT_TENANT,
   GatewayError,
   identityOf,
+  LOCAL,
   type Log,
   type Operation,
   type Principal,
@@ -15,11 +16,12 @@ import {
 } from "../../../contract/index.ts";
 import { operation, schemaOf } from "../../schemas/index.ts";
 import type { BlockList } from "./block-list.ts";
+import { atPlaceMeant, type BlockedPlaces } from "./blocked-place.ts";
 import { countMade } from "./count-made.ts";
 import { type BlockOrder, isPlatformsBlock, makeBlock, sourceOf } from "./make-block.ts";
 import { RefusalNotes } from "./refusal-notes.ts";
-import { hashIn, name, orderOf, revocation, withoutTokens } from "./said-revocation.ts";
-import type { RevocationFeed, SignedRevocations } from "./signed-revocation.ts";
+import { hashIn, name, orderOf, type Revocation, revocation, withoutTokens, wrong } from "./said-revocation.ts";
+import type { RevocationFeed, SignedRevocation, SignedRevocations } from "./signed-revocation.ts";
 
 export type RevocationParts = {
   readonly blocks: BlockList;
@@ -28,6 +30,7 @@ export type RevocationParts = {
   readonly now: () => number;
   readonly trail: () => AuditTrail;
   readonly log: Log;
+  readonly places: BlockedPlaces;
   /** Tokens that this gateway has given out: a block of one lives until it ends. */
   readonly tokens?: Pick<TokenRows, "find" | "list"> | undefined;
 };
@@ -53,12 +56,22 @@ const tokensMade = z
     "Of what the platform says in other tenants: for how many more tokens it holds, which those that it is about have made or rotated.",
   );
 
+const isOffered = z
+  .boolean()
+  .optional()
+  .describe("With a `primitive`: whether a server has something of this name now; unset: that cannot be told.");
+
 export function revocationOperations(parts: RevocationParts): readonly Operation[] {
-  const { blocks, signed, feeds, now, trail, tokens, log } = parts;
+  const { blocks, signed, feeds, now, trail, tokens, log, places } = parts;
   const add = async (order: BlockOrder, by: Principal["id"], tenant: string) => {
     const block = makeBlock({ ...order, until: order.until ?? (await endOf(order, tokens)) }, by, now());
     await blocks.put(block, eventOf("dev.isthmus.revocation.added", block, by, tenant));
     return { block, body: shown(block), status: 201 };
+  };
+  const offeredNow = (by: Principal, { server, primitive }: Revocation) => {
+    const isThere = places.isOffered(by, { server, primitive });
+    if (isThere === false) log.warn("a block is about a name that nothing has now", { written: primitive, server });
+    return isThere === undefined ? {} : { isOffered: isThere };
   };
   const refusals = new RefusalNotes(trail, now);
   const opened = async (jws: string) => {
@@ -69,6 +82,30 @@ export function revocationOperations(parts: RevocationParts): readonly Operation
       throw error;
     }
   };
+  const taken = async (message: SignedRevocation) => {
+    const { feed, claims } = message;
+    const { iat: _iat, jti: _jti, aud: _aud, iss: _iss, at: _at, ...said } = claims;
+    const read = revocation.safeParse(said);
+    if (!read.success)
+      throw new GatewayError("BAD_CALL", { message: "The signed revocation says something else than one." });
+    const hashed = withoutTokens(read.data);
+    const { meant, fault } = atPlaceMeant(hashed, (place) => places.faultOf(LOCAL, place));
+    if (fault?.isPattern) throw wrong(fault.field, fault.message);
+    const about = { feed: feed.id };
+    if (meant !== read.data) log.warn("a signed revocation is written as none is, and taken as meant", about);
+    if (fault) log.warn("a signed revocation holds for nothing now", { ...about, reason: fault.message });
+    const tenant = meant.tenant ?? feed.tenants[0] ?? DEFAULT_TENANT;
+    if (!feed.tenants.includes("*") && !feed.tenants.includes(tenant)) {
+      throw new GatewayError("NOT_ALLOWED", { message: "The feed may not speak about this tenant." });
+    }
+    const of = tenant === "*" ? DEFAULT_TENANT : tenant;
+    const isPlatforms = tenant !== DEFAULT_TENANT && tenant !== "*";
+    const order = { ...orderOf(meant, tenant), ...(isPlatforms && { source: "platform" as const }) };
+    const { block: _block, ...answer } = await add(order, `feed:${feed.id}`, of);
+    await signed.remember(message);
+    offeredNow(LOCAL, meant);
+    return answer;
+  };
   return [
     operation({
       id: "revocations.add",
@@ -77,17 +114,20 @@ export function revocationOperations(parts: RevocationParts): readonly Operation
       summary: "Revokes a client's or server's token, a user or a principal, everywhere or in a part.",
       role: "operator",
       input: schemaOf(z.strictObject({ body: revocation })),
-      output: schemaOf(blockShape.extend({ tokensMade })),
+      output: schemaOf(blockShape.extend({ tokensMade, isOffered })),
       run: async ({ body }, { principal }) => {
         const own = identityOf(principal).tenant;
         const tenant = body.tenant ?? own;
         if (own !== DEFAULT_TENANT && tenant !== own)
           throw new GatewayError("NOT_ALLOWED", { message: "This is another tenant's." });
         const isPlatforms = own === DEFAULT_TENANT && tenant !== own && tenant !== "*";
+        const fault = places.faultOf(principal, body);
+        if (fault) throw wrong(fault.field, fault.message);
         const order = { ...orderOf(body, tenant), ...(isPlatforms && { source: "platform" as const }) };
         const { block, ...answer } = await add(order, principal.id, own);
         const made = await countMade(tokens, block);
-        return { ...answer, body: { ...answer.body, ...(made !== undefined && { tokensMade: made }) } };
+        const told = { ...(made !== undefined && { tokensMade: made }), ...offeredNow(principal, body) };
+        return { ...answer, body: { ...answer.body, ...told } };
       },
     }),
     operation({
@@ -101,27 +141,14 @@ export function revocationOperations(parts: RevocationParts): readonly Operation
       output: schemaOf(blockShape),
       run: async ({ body }) => {
         const message = await opened(body.jws);
-        const { feed, claims } = message;
-        const { iat: _iat, jti: _jti, aud: _aud, iss: _iss, at: _at, ...said } = claims;
-        const read = revocation.safeParse(said);
-        if (!read.success)
-          throw new GatewayError("BAD_CALL", { message: "The signed revocation says something else than one." });
-        const meant = withoutTokens(read.data);
-        if (meant !== read.data)
-          log.warn("a signed revocation has no hash where one belongs, and is taken as meant", { feed: feed.id });
-        const tenant = meant.tenant ?? feed.tenants[0] ?? DEFAULT_TENANT;
-        if (!feed.tenants.includes("*") && !feed.tenants.includes(tenant)) {
-          throw new GatewayError("NOT_ALLOWED", { message: "The feed may not speak about this tenant." });
+        try {
+          return await taken(message);
+        } catch (error) {
+          const { code, message: reason } = GatewayError.from(error);
+          // Its sender may be a program that reads no answers.
+          if (code === "BAD_CALL") log.warn("a signed revocation cannot be taken", { feed: message.feed.id, reason });
+          throw error;
         }
-        const of = tenant === "*" ? DEFAULT_TENANT : tenant;
-        const isPlatforms = tenant !== DEFAULT_TENANT && tenant !== "*";
-        const { block: _block, ...answer } = await add(
-          { ...orderOf(meant, tenant), ...(isPlatforms && { source: "platform" }) },
-          `feed:${feed.id}`,
-          of,
-        );
-        await signed.remember(message);
-        return answer;
       },
     }),
     operation({
