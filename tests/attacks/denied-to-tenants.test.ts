@@ -1,8 +1,9 @@
 /** Learning from what operators are told that there is something which the platform denies to everybody of one's tenant. */
-import { expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { helloServer } from "../e2e/kit/gateway.ts";
 import { toolCall } from "../e2e/kit/rpc.ts";
 import { describeAttacks } from "./kit/describe-attacks.ts";
+import { Places } from "./kit/places.ts";
 
 const DENIED = ["rule", "when", "either", "grant", "binding", "client", "exposure"];
 const SHOWN = ["free", "exempt", "group", "scope"];
@@ -141,3 +142,51 @@ describeAttacks("what is denied to a whole tenant", { config, tokens }, (field) 
     expect(blocked).toContain('"callerTenant":"acme"');
   });
 });
+
+const places = new Places();
+afterAll(() => places.remove());
+// The server lists file:///pub/a.
+const respelled = `
+[auth]
+tokens = true
+[audit]
+[access]
+defaultPolicy = "opt-out"
+[[access.bindings]]
+target = { type = "user", pattern = "*" }
+tenant = "acme"
+primitive = "places.file:///pub/a%20"
+allowed = false
+${places.table}`;
+
+describeAttacks(
+  "a resource that is denied to a whole tenant in another spelling",
+  { config: respelled, tokens },
+  (field) => {
+    const uri = "file:///pub/a";
+    const registry = async (as: string, tenant: string) =>
+      (await field.api("GET", `/api/registry/orgs/${tenant}/primitives`, undefined, { as })).text;
+    const decision = (as: string, tenant: string) => {
+      const query = `user=x&server=places&primitive=${encodeURIComponent(uri)}`;
+      return field.api("GET", `/api/policy/orgs/${tenant}/decision?${query}`, undefined, { as });
+    };
+
+    test("is in no list for its operators, and explained to them as what is not there", async () => {
+      const read = { id: 1, method: "resources/read", params: { uri } };
+      expect((await field.rpc(read, { as: "view" })).messages[0]?.error).toBeDefined();
+      expect((await field.rpc(read, { as: "other" })).messages[0]?.result).toBeDefined();
+      expect(await registry("view", "acme")).not.toContain(uri);
+      expect((await decision("view", "acme")).status).toBe(404);
+      expect(await registry("other", "initech")).toContain(uri);
+      expect((await decision("other", "initech")).status).toBe(200);
+    });
+
+    test("is not on their trail as denied, and is on the platform's", async () => {
+      await field.rpc({ id: 1, method: "resources/read", params: { uri } }, { as: "view" });
+      const blocked = async (as: string) =>
+        (await field.api("GET", "/api/audit?limit=1000&event_type=TOOL_BLOCKED", undefined, { as })).text;
+      await expect.poll(() => blocked("root")).toContain('"callerTenant":"acme"');
+      expect(await blocked("view")).not.toContain(uri);
+    });
+  },
+);

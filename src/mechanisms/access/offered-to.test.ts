@@ -73,3 +73,22 @@ describe("what is offered to a tenant", () => {
     expect(isOfferedTo({ ...NO_POLICY, ...said }, "acme", QUESTION, NOW)).toBe(isOffered);
   });
 });
+
+describe("whether a tenant is offered a resource", () => {
+  const uri = "file:///docs/pay%20roll.txt";
+  const asked = { ...QUESTION, kind: "resource", name: uri, dotted: `pay.${uri}` } as const;
+  test.each([
+    [uri, false],
+    ["file:///docs/pay roll.txt", false],
+    ["file:///docs/pay%20roll.txt.", false],
+    ["file:///docs/pay roll*", false],
+    ["file:///docs/pub.txt", true],
+  ])("is asked as calls are judged, where %s is denied", (denied, isOffered) => {
+    const row = { ...binding("user", "*", false), primitive: `pay.${denied}`, tenant: "acme" };
+    expect(isOfferedTo({ ...NO_POLICY, ...OPEN, bindings: [row] }, "acme", asked, NOW)).toBe(isOffered);
+    const exposure = { tenant: "*", server: "pay", protocol: "*", primitive: denied, enabled: false };
+    expect(isOfferedTo({ ...NO_POLICY, ...OPEN, exposures: [exposure] }, "acme", asked, NOW)).toBe(isOffered);
+    const denying = { ...rule("deny"), match: `pay.${denied}` };
+    expect(isOfferedTo({ ...NO_POLICY, ...OPEN, rules: [denying] }, "acme", asked, NOW)).toBe(isOffered);
+  });
+});

@@ -1,4 +1,5 @@
 import { type Identity, matchesPattern } from "../../contract/index.ts";
+import { type Barest, barestOf } from "./by-uri.ts";
 import { NOBODYS } from "./caller-rank.ts";
 import { decide, matchesRule, type Question } from "./decide.ts";
 import { type AccessPolicy, ANY, type Rule } from "./policy.ts";
@@ -7,6 +8,26 @@ import { readsNoArguments } from "./settled-rules.ts";
 
 /** Whether the platform has anything for a tenant in this: it is switched on, and somebody in the tenant could use it. */
 export function isOfferedTo(policy: AccessPolicy, tenant: string, question: Question, now: number): boolean {
+  if (!isOfferedAs(policy, tenant, question, now)) return false;
+  if (question.kind !== "resource") return true;
+  // As calls are judged: what is denied in one spelling of a URI is denied in all of them.
+  const bare = bareFormOf(policy)(question);
+  const isSame = bare.policy === policy && bare.question === question;
+  return isSame || isOfferedAs(bare.policy, tenant, bare.question, now);
+}
+
+/** Asked about each resource of a list: a policy is brought into its barest form once. */
+function bareFormOf(policy: AccessPolicy): Barest {
+  const known = BAREST.get(policy);
+  if (known) return known;
+  const made = barestOf(policy, []);
+  BAREST.set(policy, made);
+  return made;
+}
+
+const BAREST = new WeakMap<AccessPolicy, Barest>();
+
+function isOfferedAs(policy: AccessPolicy, tenant: string, question: Question, now: number): boolean {
   // Who has which scopes is not known, and what a tenant says of its own people is no secret to it.
   const platforms = { ...policy, scopes: [], tenants: new Map() };
   const holds = (rule: Rule) => rule.effect !== "deny" || isForAll(rule, tenant, question);
@@ -50,7 +71,8 @@ function isForAll(rule: Rule, tenant: string, { dotted, server, protocol }: Ques
   const isByTenant = [...(condition.caller?.members ?? [])].every((member) => member === "tenant");
   if (!isByTenant || !readsNoArguments(rule)) return false;
   try {
-    return condition.holds({ args: {}, principal: { tenant }, tool: dotted, server, protocol });
+    // Without the sign for the end of an address, which is for patterns.
+    return condition.holds({ args: {}, principal: { tenant }, tool: dotted.replace("\\", ""), server, protocol });
   } catch {
     return true;
   }
