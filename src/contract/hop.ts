@@ -7,6 +7,12 @@ import type { Member } from "./shared-state.ts";
  */
 export const HOME_HEADER = "isthmus-hop-home";
 
+/**
+ * In `_meta` of the lists that a home shows to other processes: what it knows of the server itself, as they know of servers that run
+ * in them. Nobody else gets to see it.
+ */
+export const HOME_FACTS_KEY = "dev.isthmus/home";
+
 /** How a request ended that was handed to another process. lost: that process is gone; `wasSent`: it may have acted on it. */
 export type HopEnd = { readonly type: "answered" } | { readonly type: "lost"; readonly wasSent: boolean };
 

@@ -97,7 +97,7 @@ export { armFaultPoints, faultPoint } from "./fault-point.ts";
 export { FlightTable } from "./flight-table.ts";
 export { GatheredText } from "./gathered-text.ts";
 export { headerLine, isFramingHeader, isHeaderName, isHeaderValue } from "./header-line.ts";
-export { HOME_HEADER, type Hop, type HopEnd } from "./hop.ts";
+export { HOME_FACTS_KEY, HOME_HEADER, type Hop, type HopEnd } from "./hop.ts";
 export type { BodyTaker, HttpPeer, HttpRequest, HttpResponse } from "./http.ts";
 export { canonicalJson, digestJson, digestJsonOrText } from "./json/canonical.ts";
 export { MAX_ITEMS, MAX_MEMBERS, Members, membersAt } from "./json/members.ts";

@@ -7,13 +7,18 @@ import type { Effort } from "./steps.ts";
 
 export type ProviderStatus = "starting" | "ok" | "unreachable" | "auth_required" | "invalid";
 
+/**
+ * What a server declared when it was opened: capabilities and instructions, as it wrote them. `protocol`: the revision that was
+ * agreed on, where there was any to agree on.
+ */
+type About = { readonly capabilities: Payload; readonly instructions?: string; readonly protocol?: string };
+
 /** What a provider says about itself; lists and `/readyz` are honest because of it. */
 export type ProviderState = {
   readonly status: ProviderStatus;
   /** Why it is not ok, or what is left out of what it offers although it is; safe to show. */
   readonly message?: string;
-  /** What it declared when it was opened: capabilities and instructions, as it wrote them. */
-  readonly about?: { readonly capabilities: Payload; readonly instructions?: string };
+  readonly about?: About;
 };
 
 /** Why a session is not served here any more: it is over, or it goes on in another process. */

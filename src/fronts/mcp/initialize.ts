@@ -19,6 +19,7 @@ import { canMakeTasks, capabilitiesText, instructionsOf } from "./capabilities.t
 import type { FrontContext } from "./front-context.ts";
 import { ambiguousAnswer, errorAnswer } from "./mcp-errors.ts";
 import type { Outlet } from "./outlet.ts";
+import { withAllLists } from "./peers.ts";
 
 // Views never change, so what is said about one is said once.
 const ABOUT = new WeakMap<View, About>();
@@ -101,9 +102,10 @@ function openSession(
   });
 }
 
-function aboutText(front: FrontContext, { capabilities }: Session, view: View): string {
+function aboutText(front: FrontContext, { capabilities, isPeer }: Session, view: View): string {
   const about = ABOUT.get(view) ?? aboutOf(front, view);
   ABOUT.set(view, about);
+  if (isPeer) return `"capabilities":${peerCapabilities(about.capabilities)},${about.rest}`;
   const told = front.mgp ? answerMgp(about.capabilities, capabilities, front.mgp.offered()) : about.capabilities;
   return `"capabilities":${told.text},${about.rest}`;
 }
@@ -124,6 +126,13 @@ function servedCapabilities(view: View): string {
   if (served.at(["extensions"]) === "{}") served = served.splice(["extensions"]);
   for (const path of TASK_PATHS) if (served.at(path) === undefined) served = served.splice(path, "{}");
   return served.text;
+}
+
+/** What another process may ask of any server that is at home here. */
+function peerCapabilities(capabilities: Payload): string {
+  let all = withAllLists(capabilities);
+  for (const path of [["logging"], ...TASK_PATHS]) if (all.at(path) === undefined) all = all.splice(path, "{}");
+  return all.text;
 }
 
 const TASK_PATHS = [

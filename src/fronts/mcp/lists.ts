@@ -7,6 +7,7 @@ import { type Exchange, viewOf } from "./calls.ts";
 import { decodeCursor, encodeCursor } from "./cursor.ts";
 import type { FrontContext } from "./front-context.ts";
 import type { Outlet } from "./outlet.ts";
+import { withHome } from "./peers.ts";
 
 /** Above this size the answer is kept as bytes: encoding a long text again costs more than a second write. */
 export const LARGE = 64 * 1024;
@@ -38,7 +39,9 @@ export function stampOf(list: ViewList): number {
 export function answerList(front: FrontContext, exchange: Exchange, route: ListRoute): void {
   const { session, message, outlet } = exchange;
   const view = viewOf(front, exchange);
-  const list = view.list(route.kind).older;
+  const own = view.list(route.kind);
+  // Another process shows it to clients of both eras.
+  const list = session.isPeer ? own : own.older;
   front.catalog.listed(session.catalog, session, route.kind);
   const start = startOf(front, list, route, message);
   if (start === undefined) {
@@ -52,11 +55,13 @@ export function answerList(front: FrontContext, exchange: Exchange, route: ListR
   }
   const { pageSize } = front.config;
   const isWhole = pageSize === undefined || (start === 0 && list.count <= pageSize);
-  if (isWhole && view.providers.every((provider) => provider.status === "ok"))
+  if (isWhole && !session.isPeer && view.providers.every((provider) => provider.status === "ok"))
     return answerWhole(list, route, message, outlet);
   const end = pageSize === undefined ? list.count : Math.min(start + pageSize, list.count);
   const next = end < list.count ? encodeCursor(route.kind, end, stampOf(list)) : undefined;
-  outlet.answer(`{"jsonrpc":"2.0","id":${message.id},"result":${pageText(view, list, route, start, end, next)}}`);
+  const page = pageText(view, list, route, start, end, next);
+  const text = session.isPeer ? withHome(view, page) : page;
+  outlet.answer(`{"jsonrpc":"2.0","id":${message.id},"result":${text}}`);
 }
 
 /** Where the asked page begins; undefined for a cursor we did not give for this list. */
@@ -71,8 +76,7 @@ export function startOf(front: FrontContext, list: ViewList, route: ListRoute, m
 function answerWhole(list: ViewList, route: ListRoute, message: Message, outlet: Outlet): void {
   const ready = readyOf(list);
   if (ready.text === undefined && ready.bytes === undefined) {
-    const extras = list.extras === "" ? "" : `,${list.extras}`;
-    const text = withPins(`{"${route.member}":[${list.slice(0, list.count)}]${extras}}`, list);
+    const text = withPins(`{"${route.member}":[${list.slice(0, list.count)}]${extrasOf(list)}}`, list);
     if (text.length > LARGE) ready.bytes = Buffer.from(text, "latin1");
     else ready.text = text;
   }
@@ -89,11 +93,15 @@ function pageText(
   end: number,
   next: string | undefined,
 ): string {
-  const extras = list.extras === "" ? "" : `,${list.extras}`;
   const cursor = next === undefined ? "" : `,"nextCursor":${jsonText(next)}`;
-  const text = withPins(`{"${route.member}":[${list.slice(start, end)}]${cursor}${extras}}`, list);
+  const text = withPins(`{"${route.member}":[${list.slice(start, end)}]${cursor}${extrasOf(list)}}`, list);
   const troubles = troublesOf(view);
   return troubles === undefined ? text : spliceText(text, ["_meta", "dev.isthmus/servers"], troubles);
+}
+
+/** Further members of the result, each behind a comma. */
+export function extrasOf({ extras }: ViewList): string {
+  return extras === "" ? "" : `,${extras}`;
 }
 
 /** With what has changed since it was first seen, where anything has. */

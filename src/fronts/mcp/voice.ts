@@ -45,7 +45,8 @@ export function createVoice(catalog: Catalog, onEnded: (session: Session) => voi
     },
     listChanged(session, notice) {
       if (!session.isEntered || !("catalog" in notice.to)) return NOTHING;
-      const kinds = notice.to.catalog.filter((kind) => hasChanged(session, kind, notice.from));
+      // Another process hears of its state with the lists of a server, too.
+      const kinds = notice.to.catalog.filter((kind) => session.isPeer || hasChanged(session, kind, notice.from));
       if (kinds.length === 0) return NOTHING;
       const methods = new Set(kinds.map((kind) => LIST_CHANGED[kind]));
       return [...methods].map((method) => ({

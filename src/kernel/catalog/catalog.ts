@@ -179,9 +179,20 @@ export class LiveCatalog implements Catalog {
   }
 
   state(mount: Mount, state: ProviderState): void {
+    const { status, message, about } = mount.facts;
     mount.setState(state);
     this.#changed();
+    const { facts } = mount;
+    if (facts.status !== status || facts.message !== message || facts.about !== about) this.#tellPeers(mount);
     if (state.status === "ok" && mount.missed.size > 0) void this.#letIn(mount);
+  }
+
+  /** To other processes a server is what it is here, so they hear of whatever it says of itself. */
+  #tellPeers(mount: Mount): void {
+    const { id } = mount.provider;
+    for (const { session, catalog } of this.#inside.values())
+      if (session.isPeer && this.#mountsOf(catalog).includes(mount))
+        this.#options.onChange({ provider: id, kinds: LISTED_KINDS, session: session.id });
   }
 
   /** Sessions that came before the provider was ready, one after the other: nobody waits for this. */

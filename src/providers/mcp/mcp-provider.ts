@@ -77,6 +77,8 @@ export type McpDeps = {
   readonly credentials?: UpstreamCredentials | undefined;
   /** What the shared session calls itself towards servers. */
   readonly version?: string;
+  /** True: what is reached by HTTP is the process of ours in which the server runs. */
+  readonly isHome?: boolean;
   /** How a gateway behind us is told which of our callers a call is of; without it, it is not. */
   readonly requester?: ((call: Call) => string) | undefined;
 };
@@ -188,6 +190,7 @@ class McpProvider implements Provider {
     return new SessionSlot({
       provider: this.id,
       gatewayVersion: version,
+      isHome: this.#deps.isHome === true,
       requester: this.#deps.requester,
       client,
       spareOf,

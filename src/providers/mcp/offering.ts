@@ -13,6 +13,7 @@ import {
   type Steps,
   type Timers,
 } from "../../contract/index.ts";
+import { factsIn, withoutHome } from "./home-facts.ts";
 import { ListAges, tellsChanges } from "./list-age.ts";
 import type { ListMemory } from "./list-memory.ts";
 import type { Room } from "./list-page.ts";
@@ -48,9 +49,10 @@ export type OfferingOptions = {
 const SESSION_TROUBLE: readonly UpstreamFailure["kind"][] = ["expired", "auth", "unreachable"];
 
 /** What is offered of what was listed, with what clients have to know of it. */
-function* learnFrom(listed: readonly Offer[], session: UpstreamSession, taskTools: TaskTools): Steps<readonly Offer[]> {
-  const { modern, transport } = session;
-  return yield* taskTools.learn(modern ? yield* modern.tools.learn(listed, transport.hasStreams) : listed, session);
+function* learnFrom(read: readonly Offer[], session: UpstreamSession, taskTools: TaskTools): Steps<readonly Offer[]> {
+  const { modern } = session;
+  const listed = session.context.isHome ? withoutHome(read) : read;
+  return yield* taskTools.learn(modern ? yield* modern.tools.learn(listed) : listed, session);
 }
 
 export class Offering {
@@ -107,18 +109,21 @@ export class Offering {
     const { log, clock, slices, bounds, memory } = this.#options;
     const session = this.#options.current();
     if (!session?.agreement) return;
-    const { capabilities, instructions } = session.agreement;
+    const { capabilities, instructions, version } = session.agreement;
     this.#ages.reading(kinds, clock.now());
     try {
       const request = session.requestPage.bind(session);
+      const { isHome } = session.context;
       const listing = { capabilities, log, memory, bounds, slices, effort, request };
       const { offers: listed, refused } = await collectOffers(listing, kinds);
       if (this.#options.current() !== session) return;
       this.#ages.read(listed, clock.now());
+      if (isHome) session.home = factsIn(listed, session.context.declarations) ?? session.home;
       await this.#offer(listed, session, effort);
       if (this.#options.current() !== session) return;
-      const about = { capabilities, ...(instructions === undefined ? {} : { instructions }) };
+      const about = { capabilities, protocol: version, ...(instructions === undefined ? {} : { instructions }) };
       if (refused.length > 0) this.tell({ status: "invalid", message: refused.join("; "), about });
+      else if (session.home) this.tell({ ...this.#leftOut(), ...session.home });
       else this.tell({ status: "ok", ...this.#leftOut(), about });
     } catch (error) {
       if (this.#options.current() === session) this.#listingFailed(session, failureOf(error));

@@ -42,6 +42,7 @@ import { within } from "./within.ts";
 export type SlotOptions = {
   readonly provider: string;
   readonly gatewayVersion: string;
+  readonly isHome: boolean;
   readonly requester: SessionContext["requester"];
   readonly client: SessionRef | undefined;
   /** The client's first slot, where this is one more: that one alone is listed. */
@@ -94,6 +95,7 @@ export class SessionSlot implements SessionContext {
   readonly spares: SessionSlot[] = [];
   readonly provider: string;
   readonly gatewayVersion: string;
+  readonly isHome: boolean;
   readonly requester: SessionContext["requester"];
   readonly client: SessionRef | undefined;
   readonly host: Host;
@@ -139,6 +141,7 @@ export class SessionSlot implements SessionContext {
     );
     this.provider = options.provider;
     this.gatewayVersion = options.gatewayVersion;
+    this.isHome = options.isHome;
     this.requester = options.requester;
     this.client = options.client;
     this.host = options.host;

@@ -22,6 +22,7 @@ import type { ConsentSurroundings } from "./consent-question.ts";
 import type { Declarations } from "./declarations.ts";
 import type { FormerSession } from "./former-session.ts";
 import type { Agreement } from "./handshake.ts";
+import type { HomeFacts } from "./home-facts.ts";
 import { noRoom } from "./http-link.ts";
 import { type OpenAsk, routeNotification, routeRequest } from "./incoming.ts";
 import type { LargeAnswer } from "./large-answer.ts";
@@ -53,6 +54,8 @@ import {
 export interface SessionContext {
   readonly provider: string;
   readonly gatewayVersion: string;
+  /** At the other end is the process of ours in which the server runs. */
+  readonly isHome: boolean;
   /** How a gateway is told which of our callers a call is of; undefined: it is not. */
   readonly requester: ((call: Call) => string) | undefined;
   /** Whose session it is; undefined for the one that is shared. */
@@ -114,6 +117,8 @@ export class UpstreamSession implements TransportHandlers {
   /** Tasks of the server that the gateway sees through for their callers. */
   readonly driven = new DrivenTasks();
   agreement: Agreement | undefined;
+  /** What the process says of the server in which it runs, where that is another one. */
+  home: HomeFacts | undefined;
   /** Set while the server is taken for one of 2026-07-28. */
   modern: ModernSide | undefined;
   /** It has been asked for its era and has not answered: if the process ends now, that may be why. */

@@ -33,7 +33,7 @@ export function homedMcpProvider(config: McpConfig, deps: McpDeps, { homes, wayT
     createLocal: () => mcpProvider(config, deps),
     createRemote(home) {
       const { connect, headers } = wayTo(home);
-      return mcpProvider(remoteConfig(config, headers), { ...deps, connect });
+      return mcpProvider(remoteConfig(config, headers), { ...deps, connect, isHome: true });
     },
   });
 }

@@ -155,6 +155,8 @@ export class Listeners {
 
   #changedKinds(session: Session, notice: Notice): ListedKind[] {
     if (!("catalog" in notice.to)) return [];
+    // All other processes share this session: what one of them has seen, another may not have.
+    if (session.isPeer) return [...notice.to.catalog];
     const view = this.#front.catalog.view(session.catalog, session.principal, session);
     const isShown = view.providers.some(({ id }) => id === notice.from);
     return notice.to.catalog.filter((kind) => {

@@ -6,7 +6,8 @@ import { SERVER_INFO } from "../../../wire/mcp/2026-07-28/index.ts";
 import type { ListRoute } from "../../../wire/mcp/index.ts";
 import { encodeCursor } from "../cursor.ts";
 import type { FrontContext } from "../front-context.ts";
-import { LARGE, stampOf, startOf, troublesOf, withPins } from "../lists.ts";
+import { extrasOf, LARGE, stampOf, startOf, troublesOf, withPins } from "../lists.ts";
+import { withHome } from "../peers.ts";
 import type { ModernExchange } from "./exchange.ts";
 import { INVALID_PARAMS } from "./modern-errors.ts";
 
@@ -33,6 +34,11 @@ export function answerModernList(
   session.seen[route.kind] = stampOf(list);
   const head = `{"jsonrpc":"2.0","id":${message.id},"result":`;
   const { pageSize = Number.POSITIVE_INFINITY } = front.config;
+  if (session.isPeer) {
+    const end = Math.min(start + pageSize, list.count);
+    const text = resultText(front, list, route, list.slice(start, end), nextOf(list, route, end));
+    return outlet.answer(`${head}${withHome(view, text)}}`);
+  }
   const ready = readyOf(list);
   if (start > 0 || list.count > pageSize || view.providers.some(({ status }) => status !== "ok")) {
     return outlet.answer(`${head}${pageText(front, view, list, route, start, start + pageSize)}}`);
@@ -62,16 +68,21 @@ function pageText(
   start: number,
   end: number,
 ): string {
-  const extras = list.extras === "" ? "" : `,${list.extras}`;
-  const next = end < list.count ? `,"nextCursor":${jsonText(encodeCursor(route.kind, end, stampOf(list)))}` : "";
   const entries = entriesOf(list, route).slice(start, end).join(",");
-  let result: Payload = payload(`{"${route.member}":[${entries}]${next}${extras}}`);
+  const troubles = troublesOf(view);
+  const text = withPins(resultText(front, list, route, entries, nextOf(list, route, end)), list);
+  return troubles === undefined ? text : spliceText(text, ["_meta", "dev.isthmus/servers"], troubles);
+}
+
+function nextOf(list: ViewList, route: ListRoute, end: number): string {
+  return end < list.count ? `,"nextCursor":${jsonText(encodeCursor(route.kind, end, stampOf(list)))}` : "";
+}
+
+function resultText(front: FrontContext, list: ViewList, route: ListRoute, entries: string, next: string): string {
+  let result: Payload = payload(`{"${route.member}":[${entries}]${next}${extrasOf(list)}}`);
   // A server's own words about caching count only while we hear of its changes, so ours always stand here.
   for (const [key, json] of OUR_WORDS) result = result.splice([key], json);
-  result = result.splice(["_meta", SERVER_INFO], jsonText(front.config.serverInfo));
-  const troubles = troublesOf(view);
-  const text = withPins(result.text, list);
-  return troubles === undefined ? text : spliceText(text, ["_meta", "dev.isthmus/servers"], troubles);
+  return result.splice(["_meta", SERVER_INFO], jsonText(front.config.serverInfo)).text;
 }
 
 const OUR_WORDS: readonly (readonly [string, string])[] = [

@@ -76,7 +76,7 @@ function dispatch(context: ModernContext, exchange: ModernExchange, isPeer: bool
   const { message, outlet, catalog, principal, profile } = exchange;
   const { method } = message;
   if (method === "server/discover") {
-    discover(context.front, exchange).catch((error) => fail(context, exchange, error));
+    discover(context.front, exchange, isPeer).catch((error) => fail(context, exchange, error));
     return;
   }
   const { confirmations } = context.front;

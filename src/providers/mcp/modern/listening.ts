@@ -32,6 +32,8 @@ export class Listening {
   constructor(session: UpstreamSession, modern: ModernSide) {
     this.#session = session;
     this.#modern = modern;
+    // A server of a home may be down when its lists are read first, and up before we listen.
+    this.#hasMissed = session.context.isHome;
   }
 
   /** The server has acknowledged that we listen. */

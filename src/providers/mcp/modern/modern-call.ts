@@ -3,6 +3,7 @@ import { type Answer, decodeString, GatewayError, type Payload, payload } from "
 import type { Message } from "../../../wire/jsonrpc/index.ts";
 import { legacyToolResult, stripResult } from "../../../wire/mcp/bridge/index.ts";
 import { CALL_ROUTES } from "../../../wire/mcp/index.ts";
+import { spokenBy } from "../home-facts.ts";
 import type { RunningCall } from "../running-call.ts";
 import { driveModernTask, type ModernTask } from "../tasks/modern-task.ts";
 import type { UpstreamSession } from "../upstream-session.ts";
@@ -81,7 +82,7 @@ export class ModernCall {
 
   #legacy(body: Payload, session: UpstreamSession): Payload {
     const result = stripResult(body);
-    if (this.#running.call.method !== "tools/call") return result;
+    if (this.#running.call.method !== "tools/call" || !spokenBy(session).isModern) return result;
     return legacyToolResult(result, session.modern?.tools.of(this.#running.call.target.name).isWrapped === true);
   }
 

@@ -42,7 +42,7 @@ export class ModernSide {
     const { client, gatewayVersion } = session.context;
     const version = jsonText(revision20260728.version);
     this.#session = session;
-    this.tools = new ToolFacts(session.context.log);
+    this.tools = new ToolFacts(session);
     this.listening = new Listening(session, this);
     this.#clientInfo = clientInfoOf(client) ?? jsonText({ name: GATEWAY_NAME, version: gatewayVersion });
     this.#capabilities = client ? declaredCapabilities(passedOn(client.capabilities)).text : "{}";
@@ -127,9 +127,9 @@ function clientInfoOf(client: SessionRef | undefined): string | undefined {
   return client?.clientInfo.at(["name"]) === undefined ? undefined : client.clientInfo.text;
 }
 
-function declaresTasks(capabilities: Payload): boolean {
+export function declaresTasks(capabilities: Payload | undefined): boolean {
   try {
-    return capabilities.at(["extensions", TASKS_EXTENSION])?.startsWith("{") === true;
+    return capabilities?.at(["extensions", TASKS_EXTENSION])?.startsWith("{") === true;
   } catch (error) {
     if (!(error instanceof JsonFault)) throw error;
     return false; // two readers could read it differently

@@ -1,18 +1,20 @@
 /** What the list of tools says about how each is called: which arguments are headers, and whether results are wrapped. */
-import { type Log, type Offer, type Payload, type Primitive, payload, type Steps } from "../../../contract/index.ts";
+import { type Offer, type Payload, type Primitive, payload, type Steps } from "../../../contract/index.ts";
 import { MAX_PARAM_HEADERS, type ParamHeader, paramHeaders } from "../../../wire/mcp/2026-07-28/index.ts";
 import { isWrapped, RESULT_MEMBERS, stripServerInfo } from "../../../wire/mcp/bridge/index.ts";
+import { spokenBy } from "../home-facts.ts";
+import type { UpstreamSession } from "../upstream-session.ts";
 
 type ToolFact = { readonly headers: readonly ParamHeader[]; readonly isWrapped: boolean };
 
 const PLAIN: ToolFact = { headers: [], isWrapped: false };
 
 export class ToolFacts {
-  readonly #log: Log;
+  readonly #session: UpstreamSession;
   #facts: ReadonlyMap<string, ToolFact> | undefined;
 
-  constructor(log: Log) {
-    this.#log = log;
+  constructor(session: UpstreamSession) {
+    this.#session = session;
   }
 
   /** The tools have been listed once. */
@@ -24,23 +26,27 @@ export class ToolFacts {
     return this.#facts?.get(name) ?? PLAIN;
   }
 
-  /** What may be offered of what the server listed. `hasHeaders`: requests to it carry headers. */
-  *learn(offers: readonly Offer[], hasHeaders: boolean): Steps<readonly Offer[]> {
+  /** What may be offered of what the server listed. */
+  *learn(offers: readonly Offer[]): Steps<readonly Offer[]> {
     const learned: Offer[] = [];
     for (const offer of offers) {
-      const kept = offer.kind === "tool" ? yield* this.#learnTools(offer.primitives, hasHeaders) : offer.primitives;
+      const kept = offer.kind === "tool" ? yield* this.#learnTools(offer.primitives) : offer.primitives;
       learned.push({ ...offer, primitives: kept, extras: withoutEnvelope(offer.extras) });
     }
     return learned;
   }
 
-  *#learnTools(tools: readonly Primitive[], hasHeaders: boolean): Steps<readonly Primitive[]> {
+  *#learnTools(tools: readonly Primitive[]): Steps<readonly Primitive[]> {
+    const { transport, context } = this.#session;
+    const isWrapping = spokenBy(this.#session).isModern;
     const facts = new Map<string, ToolFact>();
     const kept: Primitive[] = [];
     for (const tool of tools) {
       const { name, definition } = tool;
-      const headers = hasHeaders ? headersOf(definition) : [];
-      const wrapped = isWrapped(definition);
+      const found = transport.hasStreams ? headersOf(definition) : [];
+      // Where the server runs on stdio, a mistake in what it says of headers is nobody's trouble.
+      const headers = found ?? (context.isHome ? [] : undefined);
+      const wrapped = isWrapping && isWrapped(definition);
       if (headers && (headers.length > 0 || wrapped)) facts.set(name, { headers, isWrapped: wrapped });
       if (headers) kept.push(tool);
       yield;
@@ -48,7 +54,7 @@ export class ToolFacts {
     this.#facts = facts;
     const skipped = tools.length - kept.length;
     const reason = `x-mcp-header is not valid, or on more than ${MAX_PARAM_HEADERS} properties`;
-    if (skipped > 0) this.#log.warn("tools left out", { reason, count: skipped });
+    if (skipped > 0) context.log.warn("tools left out", { reason, count: skipped });
     return kept;
   }
 }

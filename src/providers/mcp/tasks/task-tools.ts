@@ -10,6 +10,8 @@ import {
   type Steps,
 } from "../../../contract/index.ts";
 import { projectTool } from "../../../wire/mcp/bridge/index.ts";
+import { spokenBy } from "../home-facts.ts";
+import { declaresTasks } from "../modern/modern-side.ts";
 import type { UpstreamSession } from "../upstream-session.ts";
 
 const CALL_TASKS = ["tasks", "requests", "tools", "call"] as const;
@@ -49,19 +51,24 @@ export class TaskTools {
 
   *#learnTools(offer: Offer, session: UpstreamSession): Steps<Offer> {
     const required = new Set<string>();
-    const hasOwn = !session.modern && memberAt(session.agreement?.capabilities, CALL_TASKS) !== undefined;
+    const { isModern, capabilities } = spokenBy(session);
+    const hasOwn = !isModern && memberAt(capabilities, CALL_TASKS) !== undefined;
+    const isTold = isModern && declaresTasks(capabilities);
     const primitives = yield* mapSteps(offer.primitives, (tool) => {
       const support = hasOwn ? decodeString(memberAt(tool.definition, ["execution", "taskSupport"])) : undefined;
-      if (support === "required") required.add(tool.name);
-      return describe(tool, this.#outlasts(support, session), session.modern !== undefined);
+      if (support === "required" && !session.modern) required.add(tool.name);
+      const described = describe(tool, this.#outlasts(support, isTold), isModern);
+      // Of whatever runs at its home longer than its caller waits, the home makes a task and says so.
+      const isElsewhere = session.context.isHome && session.modern && described.outlasts !== undefined;
+      return isElsewhere ? { ...described, outlasts: "told" as const } : described;
     });
     this.#required = required;
     return { ...offer, primitives };
   }
 
-  #outlasts(support: string | undefined, { modern }: UpstreamSession): Primitive["outlasts"] {
+  #outlasts(support: string | undefined, isTold: boolean): Primitive["outlasts"] {
     if (support === "optional" || support === "required") return "own";
-    if (modern?.hasTasks) return "told";
+    if (isTold) return "told";
     return this.#isAuto ? "slow" : undefined;
   }
 }
