@@ -29,8 +29,6 @@ export type Origin = {
   readonly address?: string;
   /** By which a gateway before us tells its callers apart; unset: it is none, or has not said. */
   readonly requester?: string;
-  /** Headers about arguments that we know nothing of, by their lower-case names: for a server of the same dialect. */
-  readonly hints?: Readonly<Record<string, string>>;
 };
 
 export interface Call {

@@ -158,14 +158,6 @@ describe("a call that must be approved", () => {
     expect(made().map(({ call }) => call.input.text)).toEqual([again.input.text]);
   });
 
-  test("sends nothing along that nobody was shown: headers about arguments stay behind", async () => {
-    start("{}", {
-      origin: { front: "mcp", protocol: "2026-07-28", requestId: "1", hints: { "mcp-param-as": "root" } },
-    });
-    await approve(await waiting());
-    expect(made().map(({ call }) => call.origin)).toEqual([{ front: "mcp", protocol: "2026-07-28", requestId: "1" }]);
-  });
-
   test("is made once, though two of the same waited for the yes", async () => {
     const first = start("{}");
     const second = start("{}");

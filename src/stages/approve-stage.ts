@@ -182,8 +182,7 @@ class HeldCall {
       throw await this.#undecided(await ask());
     }
     if (this.#call.signal.aborted) throw await this.#givenUp(approval);
-    const { hints: _unseen, ...origin } = this.#call.origin;
-    const call = changedCall(this.#call, { input: this.#inputOf(approval), origin });
+    const call = changedCall(this.#call, { input: this.#inputOf(approval) });
     const refused = refusal(call);
     if (refused) {
       await approvals.revoke(approval, "its caller may not make the call any more");

@@ -21,7 +21,7 @@ import type { ModernExchange } from "./exchange.ts";
 import type { ModernContext } from "./modern-context.ts";
 import { INVALID_PARAMS, type ModernError } from "./modern-errors.ts";
 import { OpenCall } from "./open-call.ts";
-import { checkParams, unknownParams } from "./param-check.ts";
+import { checkParams } from "./param-check.ts";
 import { errorFinal, finalAnswer } from "./results.ts";
 import type { About, Here } from "./round.ts";
 
@@ -204,26 +204,24 @@ function startCall(context: ModernContext, exchange: ModernExchange, session: Se
   session.addRunning(key, call);
   const { method } = exchange.message;
   const held = exchange.posted?.held;
-  const origin = originOf(exchange, session, entry);
+  const origin = originOf(exchange, session);
   const order = { entry, verb, method, input, principal: exchange.principal, session, origin, life: "bound" } as const;
   const whole = held ? { ...order, held } : order;
   const named = once ? { ...whole, once: once.name } : whole;
   call.began(front.runs.start(about.deferral ? { ...named, mayDefer: true } : named, call), here);
 }
 
-function originOf({ message, meta, headers, posted }: ModernExchange, session: Session, entry: Entry): Origin {
+function originOf({ message, meta, headers, posted }: ModernExchange, session: Session): Origin {
   const origin: Origin = { front: "mcp", protocol: session.protocol, requestId: message.id };
   const traceparent = headers?.traceparent;
-  const hints = headers && unknownParams(entry, headers);
   const address = posted?.address;
   const requester = requesterIn(meta);
-  if (traceparent === undefined && address === undefined && requester === undefined && !hints) return origin;
+  if (traceparent === undefined && address === undefined && requester === undefined) return origin;
   return {
     ...origin,
     ...(requester !== undefined && { requester }),
     ...(traceparent !== undefined && { traceparent }),
     ...(address !== undefined && { address }),
-    ...(hints && { hints }),
   };
 }
 

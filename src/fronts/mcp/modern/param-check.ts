@@ -1,4 +1,7 @@
-/** Arguments that a tool wants in headers, too: both must say the same, because others act on the headers alone. */
+/**
+ * Arguments that a tool wants in headers, too: both must say the same, because others act on the headers alone. Servers get these
+ * headers as they are written here from the arguments; what else a client says in such headers nobody has judged, and none gets.
+ */
 import {
   decodeString,
   type Entry,
@@ -28,28 +31,6 @@ export function checkParams(entry: Entry, input: Payload, headers: HttpRequest["
     if (problem !== undefined) return headerMismatch(`Mcp-Param-${name}`, problem);
   }
   return undefined;
-}
-
-const PREFIX = "mcp-param-";
-
-/** The names of these headers, for each set of headers: requests on one connection mostly have the same one. */
-const PARAM_NAMES = new WeakMap<HttpRequest["headers"], readonly string[]>();
-
-/** Headers about arguments that the tool does not speak of: whoever stands behind us may know them. Mostly undefined. */
-export function unknownParams(
-  entry: Entry,
-  headers: HttpRequest["headers"],
-): Readonly<Record<string, string>> | undefined {
-  let names = PARAM_NAMES.get(headers);
-  if (!names) {
-    names = Object.keys(headers).filter((name) => name.startsWith(PREFIX));
-    PARAM_NAMES.set(headers, names);
-  }
-  if (names.length === 0) return undefined;
-  const known = new Set(annotated(entry.primitive).map(({ name }) => PREFIX + name.toLowerCase()));
-  const unknown = names.filter((name) => !known.has(name));
-  if (unknown.length === 0) return undefined;
-  return Object.fromEntries(unknown.map((name) => [name, headers[name] ?? ""]));
 }
 
 /** An annotation that is not valid is nobody's: the tool is then served as if it had none. */

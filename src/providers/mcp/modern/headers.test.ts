@@ -47,14 +47,6 @@ describe("headers towards a server of 2026-07-28", () => {
     expect(lastCall(server)?.headers["mcp-name"]).toBe(name);
   });
 
-  test("bear what a client said in headers that nobody here knows", async () => {
-    await using server = await startModern(listing([{ name: "deploy", inputSchema: SCHEMA }]));
-    await using setup = await openProvider({ url: server.url });
-    const origin = { front: "mcp", protocol: "2026-07-28", requestId: "1", hints: { "mcp-param-zone": "b" } };
-    await setup.provider.run(toolCall("deploy", { region: "a" }, { origin }), new FakeOut());
-    expect(lastCall(server)?.headers).toMatchObject({ "mcp-param-zone": "b", "mcp-param-region": "a" });
-  });
-
   test("repeat the annotated arguments, and no others", async () => {
     await using server = await startModern(listing([{ name: "deploy", inputSchema: SCHEMA }]));
     await using setup = await openProvider({ url: server.url });

@@ -16,7 +16,7 @@ import { addEnvelope, ENVELOPE_KEYS, revision20260728, TASKS_EXTENSION } from ".
 import { passedOn } from "../handshake.ts";
 import type { UpstreamSession } from "../upstream-session.ts";
 import { Listening } from "./listening.ts";
-import { hintLines, requestHead } from "./request-head.ts";
+import { requestHead } from "./request-head.ts";
 import { ToolFacts } from "./tool-facts.ts";
 
 const TASKS_PATH = ["_meta", ENVELOPE_KEYS.capabilities, "extensions", TASKS_EXTENSION] as const;
@@ -67,12 +67,6 @@ export class ModernSide {
   }
 
   #head(method: string, params: Payload, call: Call | undefined): string {
-    const { hints } = call?.origin ?? {};
-    if (hints) return this.#plainHead(method, params, call) + hintLines(hints);
-    return this.#plainHead(method, params, call);
-  }
-
-  #plainHead(method: string, params: Payload, call: Call | undefined): string {
     if (call?.method !== "tools/call") return requestHead(method, params, []);
     const { headers } = this.tools.of(call.target.name);
     if (headers.length > 0) return requestHead(method, params, headers);

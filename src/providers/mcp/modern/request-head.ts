@@ -36,10 +36,3 @@ function textOfArgument(json: string): string | undefined {
   // As a number a long integer would become another one.
   return /^-?\d+$/.test(json) ? json : paramText(JSON.parse(stringOf(json)));
 }
-
-/** What a client says in headers about arguments that nobody here knows. */
-export function hintLines(hints: Readonly<Record<string, string>>): string {
-  return Object.entries(hints)
-    .map(([name, value]) => headerLine(name, value))
-    .join("");
-}
