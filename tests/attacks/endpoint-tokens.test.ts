@@ -1,5 +1,5 @@
-/** Changing the gateway with a token that is for one of its endpoints only. */
-import { afterAll, expect, test } from "vitest";
+/** Changing the gateway, and hearing its trail, with a token that is for one of its endpoints only. */
+import { afterAll, afterEach, expect, test } from "vitest";
 import { helloServer } from "../e2e/kit/gateway.ts";
 import { openSession, post, toolCall } from "../e2e/kit/rpc.ts";
 import { modern } from "../kit/modern-client.ts";
@@ -90,5 +90,68 @@ describeAttacks("an administrator's token for one endpoint", { config }, (field)
     const { messages } = await post(url, { id: 1, method: "mgp/access/grant", params: grantOf("outside") }, session);
     expect(messages.at(-1)?.result).toMatchObject({ granted: true });
     await expect.poll(() => reaches("outside")).toBe(true);
+  });
+});
+
+const AUDITED = `[audit]${config.replace('"opt-in"', '"opt-out"')}`;
+const READS = { scope: "audit:read" };
+
+describeAttacks("the live audit of a tenant", { config: AUDITED }, (field) => {
+  let life = new AbortController();
+  afterEach(() => {
+    life.abort();
+    life = new AbortController();
+  });
+  let last = 0;
+
+  /** What a session hears that is opened with one token, listened to with another, and posted to with a third. */
+  async function hears(
+    path: string,
+    claims: readonly [object, object, object?],
+  ): Promise<{ own: boolean; others: boolean }> {
+    const url = `${field.origin(0)}${path}`;
+    const sub = `spy ${++last}`;
+    const [opening, listening, posting] = claims.map((one) => bearer({ sub, ...one }));
+    const session = await openSession(url, { mgp: { ...MGP, extensions: ["audit"] } }, opening);
+    const headers = { accept: "text/event-stream", ...session, ...listening };
+    const stream = await fetch(url, { headers, signal: life.signal });
+    expect(stream.status).toBe(200);
+    let heard = "";
+    const read = async () => {
+      for await (const piece of stream.body ?? []) heard += Buffer.from(piece).toString("latin1");
+    };
+    read().catch(() => undefined);
+    if (posting) expect((await post(url, { id: 1, method: "ping" }, { ...session, ...posting })).status).toBe(200);
+    const call = (who: object, at: string, name: string) =>
+      post(`${field.origin(0)}${at}`, toolCall(1, name, { name: "x" }), bearer(who));
+    await call({ sub: `zed ${last}` }, "/mcp", "outside.greet");
+    await call({ sub, ...claims[1] }, path, "inside.greet");
+    await expect.poll(() => heard).toContain(`"${sub}"`);
+    return { own: heard.includes(`"${sub}"`), others: heard.includes(`"zed ${last}"`) };
+  }
+
+  const ENDPOINT = { aud: `${RESOURCE}/ops/mcp` };
+  const deaf: [string, string, [object, object, object?]][] = [
+    [
+      "a scope, for an endpoint",
+      "/ops/mcp",
+      [ENDPOINT, ENDPOINT].map((aud) => ({ ...aud, ...READS })) as [object, object],
+    ],
+    [
+      "a role, for an endpoint",
+      "/ops/mcp",
+      [ENDPOINT, ENDPOINT].map((aud) => ({ ...aud, gateway_role: "admin" })) as [object, object],
+    ],
+    ["no scope, in a session of a greater one", "/mcp", [READS, {}]],
+    ["no scope, while a greater one posts", "/mcp", [{}, {}, READS]],
+  ];
+
+  test.each(deaf)("is of its own calls for a token with %s", async (_, path, claims) => {
+    expect(await hears(path, claims)).toEqual({ own: true, others: false });
+  });
+
+  test("is of all for a token with the scope, whatever token posts", async () => {
+    expect(await hears("/mcp", [READS, READS])).toEqual({ own: true, others: true });
+    expect(await hears("/mcp", [{}, READS, {}])).toEqual({ own: true, others: true });
   });
 });

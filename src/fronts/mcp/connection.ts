@@ -62,6 +62,10 @@ export class Connection implements OutboxWriter {
     return this.#waiting === 0;
   }
 
+  get listener(): Principal {
+    return this.#options.principal;
+  }
+
   /** Whose line it is, as proved last. */
   get principal(): Principal {
     return this.#principal;

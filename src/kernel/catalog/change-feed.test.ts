@@ -4,7 +4,7 @@ import { KeptLog, KeptMeter } from "../../../tests/kit/quiet.ts";
 import { ScriptedProvider, toolNamed } from "../../../tests/kit/scripted-provider.ts";
 import { planned } from "../../../tests/kit/test-catalog.ts";
 import { testKernel } from "../../../tests/kit/test-kernel.ts";
-import { payload } from "../../contract/index.ts";
+import { LOCAL, payload } from "../../contract/index.ts";
 import { stampOf } from "../../fronts/mcp/lists.ts";
 import { createVoice } from "../../fronts/mcp/voice.ts";
 import { createSessions } from "../../mechanisms/sessions/index.ts";
@@ -35,7 +35,9 @@ async function setup() {
     session.isEntered = true;
     session.seen = { tool: stampOf(kernel.catalog.view(catalog, session).list("tool")) };
     const told: string[] = [];
-    sessions.outboxOf(session).open({ write: (text) => told.push(text) > 0, end: () => undefined, canReplay: false });
+    sessions
+      .outboxOf(session)
+      .open({ write: (text) => told.push(text) > 0, end: () => undefined, listener: LOCAL, canReplay: false });
     return told;
   };
   const changed = (...tools: string[]) => {

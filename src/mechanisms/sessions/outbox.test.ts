@@ -1,8 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { KeptMeter } from "../../../tests/kit/quiet.ts";
+import { LOCAL } from "../../contract/index.ts";
 import { Outbox, type OutboxItem, OutboxTotal, type OutboxWriter } from "./outbox.ts";
 
 class Stream implements OutboxWriter {
+  readonly listener = LOCAL;
   readonly canReplay: boolean;
   readonly got: string[] = [];
   room = Number.POSITIVE_INFINITY;

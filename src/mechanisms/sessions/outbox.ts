@@ -7,7 +7,7 @@
  *  3. No text of more than MAX_KEPT_TEXT stays, but for questions: the `brief` of its item does.
  *  4. Of items with the same `key` that were not sent yet, only the last stays.
  */
-import type { Meter } from "../../contract/index.ts";
+import type { Meter, Principal } from "../../contract/index.ts";
 
 /** `droppable`: may be lost when nobody listens for long. `key`: a later one makes an earlier one pointless. */
 export type OutboxItem = {
@@ -55,6 +55,8 @@ export interface OutboxWriter {
   end(): void;
   /** What was written may be asked for again. */
   readonly canReplay: boolean;
+  /** Who listens, as proved when the stream was opened: messages that come later may have other tokens. */
+  readonly listener: Principal;
 }
 
 export type OutboxLimits = { readonly maxItems: number; readonly maxBytes: number; readonly total?: OutboxTotal };
@@ -100,6 +102,11 @@ export class Outbox {
 
   get isOpen(): boolean {
     return this.#writer !== undefined;
+  }
+
+  /** Who listens; undefined: nobody. */
+  get listener(): Principal | undefined {
+    return this.#writer?.listener;
   }
 
   /** The number of the last message that was put here. */

@@ -35,7 +35,12 @@ function rig(options: Partial<SessionsOptions> = {}) {
     });
   const listen = (session: Session) => {
     const got: string[] = [];
-    const writer = { canReplay: true, write: (text: string) => got.push(text) > 0, end: () => undefined };
+    const writer = {
+      listener: LOCAL,
+      canReplay: true,
+      write: (text: string) => got.push(text) > 0,
+      end: () => undefined,
+    };
     sessions.outboxOf(session).open(writer);
     return { got, writer };
   };

@@ -1,5 +1,5 @@
 /** GET: the session's own stream, or the rest of a call's stream for a client that lost it. */
-import { type HttpRequest, type HttpResponse, jsonText, payload } from "../../../contract/index.ts";
+import { type HttpRequest, type HttpResponse, jsonText, type Principal, payload } from "../../../contract/index.ts";
 import type { Outbox, OutboxWriter, Session } from "../../../mechanisms/sessions/index.ts";
 import { notificationText } from "../../../wire/jsonrpc/index.ts";
 import { revisionOf } from "../../../wire/mcp/index.ts";
@@ -27,7 +27,8 @@ export function handleGet(http: HttpContext, session: Session, request: HttpRequ
   const place = placeOf(request.headers["last-event-id"]);
   if (place && place.stream !== OUTBOX) return resumeCall(http, session, { request, response }, place);
   const outbox = http.front.sessions.outboxOf(session);
-  new OutboxStream(http.front, session, outbox, response, place?.cursor);
+  const { principal: listener } = request;
+  new OutboxStream(http.front, { session, outbox, response, listener, after: place?.cursor });
 }
 
 /** Ids we gave have the form `<stream>.<number>`; others say nothing to us. */
@@ -69,22 +70,27 @@ function resumeCall(http: HttpContext, session: Session, exchange: Refused, plac
   reader.rejoin(run, place.cursor);
 }
 
+type Opened = {
+  readonly session: Session;
+  readonly outbox: Outbox;
+  readonly response: HttpResponse;
+  readonly listener: Principal;
+  /** What the client has seen. */
+  readonly after: number | undefined;
+};
+
 /** The stream of a session's outbox. A newer one takes its place. */
 class OutboxStream implements OutboxWriter, StreamOwner {
   readonly canReplay = true;
+  readonly listener: Principal;
   readonly #front: FrontContext;
   readonly #session: Session;
   readonly #outbox: Outbox;
   readonly #stream: SseStream;
 
-  constructor(
-    front: FrontContext,
-    session: Session,
-    outbox: Outbox,
-    response: HttpResponse,
-    after: number | undefined,
-  ) {
+  constructor(front: FrontContext, { session, outbox, response, listener, after }: Opened) {
     this.#front = front;
+    this.listener = listener;
     this.#session = session;
     this.#outbox = outbox;
     this.#stream = new SseStream(response, front.timers, this);

@@ -88,14 +88,17 @@ export class AuditListeners {
 
   #hear(lines: readonly string[]): void {
     // Nothing is kept for those who do not listen: the trail itself has it.
-    const open = [...this.#sessions.keys()].filter(({ outbox }) => outbox?.isOpen === true);
+    const open = [...this.#sessions.keys()].flatMap(({ outbox }) => {
+      const { listener } = outbox ?? {};
+      return outbox && listener ? [{ outbox, listener }] : [];
+    });
     if (open.length === 0) return;
     for (const line of lines) {
       const event = readEvent(line);
-      const listeners = event ? open.filter(({ principal }) => isFor(principal, event)) : [];
+      const listeners = event ? open.filter(({ listener }) => isFor(listener, event)) : [];
       if (listeners.length === 0) continue;
       const text = notificationText(METHOD, payload(textOf(line)));
-      for (const { outbox } of listeners) outbox?.push({ type: "log", text });
+      for (const { outbox } of listeners) outbox.push({ type: "log", text });
     }
   }
 }
@@ -109,9 +112,10 @@ function tellDropped(session: Session): void {
 }
 
 function isFor(principal: Principal, { actor, details }: KeptEvent): boolean {
-  const { tenant, scopes } = identityOf(principal);
+  const { tenant, scopes, isForEndpoints } = identityOf(principal);
   if (tenant !== details.tenant) return false;
-  if (hasRole(principal, "viewer") || scopes.includes(READ_SCOPE)) return true;
+  // A token for single endpoints is not one for the trail of all, whatever its scopes are.
+  if (!isForEndpoints && (hasRole(principal, "viewer") || scopes.includes(READ_SCOPE))) return true;
   // Whoever was told that there is no such thing is not told here that there is.
   const isConcealed = details.concealed === true || details.code === CONCEALING;
   return actor.id === principal.id && !isConcealed;
