@@ -23,6 +23,7 @@ export const LONG: Readonly<Record<string, string>> = {
   "tests/e2e/processes/refused-stores.test.ts": "waits for stores that do not answer",
   "tests/e2e/processes/resuming.test.ts": "clients of two languages come back to other processes",
   "tests/e2e/processes/rolling-restart.test.ts": "drains and starts one process after the other under load",
+  "tests/e2e/processes/server-state.test.ts": "waits for a server that fails and comes back, in three processes",
   "tests/e2e/processes/shared-child.test.ts": "waits for leases to end",
   "tests/e2e/processes/stickiness.test.ts": "starts a child for each of many clients",
   "tests/e2e/processes/suspended-gateway.test.ts": "waits for leases to end",

@@ -6,6 +6,7 @@ import { post, type RpcMessage } from "../kit/rpc.ts";
 export type Answer = { readonly status: number; readonly message: RpcMessage | undefined };
 
 const CLIENT = { capabilities: {}, clientInfo: { name: "ways", version: "1" } };
+const JSON_BODY = { "content-type": "application/json", accept: "application/json, text/event-stream" };
 let lastId = 0;
 
 export class Caller {
@@ -67,6 +68,27 @@ export class Caller {
     const order = modern(method, rest, { id: ++lastId, meta: (_meta ?? {}) as Record<string, unknown> });
     const headers = { ...this.#own, ...order.headers };
     return lastOf(await post(this.#origin + path, JSON.parse(String(order.body)), headers));
+  };
+
+  /** On a stream of 2026 of its own; gives what is acknowledged of the resources that it wants to hear of. */
+  listen = async (path: string, uris: readonly string[]): Promise<readonly string[]> => {
+    const order = modern("subscriptions/listen", { notifications: { resourceSubscriptions: uris } }, { id: ++lastId });
+    const headers = { ...JSON_BODY, ...this.#own, ...(order.headers as Record<string, string>) };
+    const life = new AbortController();
+    const options = { method: "POST", body: String(order.body), headers, signal: life.signal };
+    const response = await fetch(this.#origin + path, options);
+    let text = "";
+    for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      text += chunk;
+      const data = /^data: (.*acknowledged.*)\n/m.exec(text)?.[1];
+      if (data === undefined) continue;
+      life.abort();
+      const { params } = JSON.parse(data) as { params: { notifications: { resourceSubscriptions?: string[] } } };
+      return params.notifications.resourceSubscriptions ?? [];
+    }
+    // Whoever may see nothing of a server is told that there is none.
+    if (text.includes("There is no such catalog")) return [];
+    throw new Error(text);
   };
 
   /** Without an id. */

@@ -124,6 +124,14 @@ class Gateway {
     return events.map(({ details }) => details.user);
   }
 
+  /** Whether the trail has one more of it since it was asked first. */
+  async newBlocks(user: string): Promise<(thing: Thing) => Promise<boolean>> {
+    const count = async (thing: Thing) => (await this.blockedFrom(thing)).filter((one) => one === user).length;
+    const before = new Map<Thing, number>();
+    for (const thing of THINGS) before.set(thing, await count(thing));
+    return async (thing) => (await count(thing)) > (before.get(thing) ?? 0);
+  }
+
   /** What the oracle says: listed, and reached by a call. */
   expected(user: string, thing: Thing, catalog = ""): { isListed: boolean; isReached: boolean } {
     const { policy } = this.named;
@@ -278,6 +286,24 @@ describe.each(CASES)("$named.name, with $naming names", ({ named, naming }) => {
       }
     }
   });
+
+  test.each(Object.keys(PEOPLE))(
+    "%s listens to what the oracle allows, on streams of 2026, and the trail has what they were kept from",
+    async (user) => {
+      const caller = gateway.callers.get(user) as Caller;
+      const isNew = await gateway.newBlocks(user);
+      const refused: Thing[] = [];
+      for (const path of ["/mcp", "/team/mcp", ...SERVERS.map((id) => `/${id}/mcp`)]) {
+        const things = thingsAt(path).filter(({ kind }) => kind === "resource");
+        const reached = things.filter((thing) => gateway.expected(user, thing, catalogOf(path)).isReached);
+        refused.push(...things.filter((thing) => !reached.includes(thing)));
+        const names = things.map((thing) => gateway.shownAs(thing, path));
+        const heard = await caller.listen(path, names);
+        expect(heard, path).toEqual(reached.map((thing) => gateway.shownAs(thing, path)));
+      }
+      for (const thing of refused) await expect.poll(() => isNew(thing), { message: thing.shown }).toBe(true);
+    },
+  );
 
   test.each(Object.keys(PEOPLE))(
     "%s reaches nothing more by subscribing, as a task, by a method that nobody knows, or without an id",

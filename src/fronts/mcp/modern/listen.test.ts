@@ -97,6 +97,15 @@ describe("subscriptions/listen", () => {
     expect(await streams[1]?.message(1)).toMatchObject({ method: TOOLS, params: { _meta: { [ID]: 2 } } });
   });
 
+  test("puts on record which resources are not there for its caller, and of very many how many", async () => {
+    await using rig = await listenRig();
+    await rig.listen({ resourceSubscriptions: ["a:1", ...Array.from({ length: 100 }, (_, at) => `b:${at}`)] });
+    await until(() => rig.refused.length > 0);
+    expect(rig.refused).toHaveLength(41);
+    expect(rig.refused[0]).toMatchObject({ reason: "name", principal: LOCAL, name: "b:0" });
+    expect(rig.refused.at(-1)).toMatchObject({ name: "60 more resources" });
+  });
+
   test("subscribes to resources, tells of their updates, and gives them back when the last listener leaves", async () => {
     await using rig = await listenRig();
     const methods = () => rig.runs.started.map((run) => [run.order.method, run.order.input.text]);

@@ -1,9 +1,10 @@
 /** subscriptions/listen: a request that stays open, and on which the client hears what it asked to hear. */
-import { jsonText, type View } from "../../../contract/index.ts";
+import { jsonText, type Principal, type View } from "../../../contract/index.ts";
 import type { KeptTask } from "../../../mechanisms/runs/index.ts";
 import type { Session } from "../../../mechanisms/sessions/index.ts";
 import { LIST_CHANGED } from "../../../wire/mcp/index.ts";
-import { ownName } from "../calls.ts";
+import { noteRefused, ownName } from "../calls.ts";
+import type { FrontContext } from "../front-context.ts";
 import type { Wanted } from "../subscribe-call.ts";
 import { mayHear } from "../told-tasks.ts";
 import { answerError, badParams } from "./calls.ts";
@@ -13,6 +14,8 @@ import type { ModernContext } from "./modern-context.ts";
 
 const MAX_SUBSCRIPTIONS = 1000;
 const MAX_URI = 8192;
+/** On record one by one; of the others, how many there are. */
+const MAX_REFUSALS = 40;
 
 /** Kinds of lists as a client asks for them. */
 const KINDS: Readonly<Record<string, string>> = {
@@ -35,7 +38,9 @@ export function listen(context: ModernContext, exchange: ModernExchange, session
     return answerError(exchange, { status: 503, code: -32603, message: "Too many open streams" });
   }
   const view = front.catalog.view(session.catalog, exchange.principal, session);
-  const wanted = asked.uris.flatMap((uri) => wantedOf(view, uri));
+  const refusals = new Refusals(front, exchange);
+  const wanted = asked.uris.flatMap((uri) => wantedOf(view, uri, refusals));
+  refusals.end();
   if (!listeners.mayWant(session, exchange.principal, wanted)) {
     front.meter.count("isthmus_refused_total", "subscriptions full");
     const message =
@@ -90,10 +95,40 @@ function tasksOf({ front }: ModernContext, exchange: ModernExchange, { taskIds }
   });
 }
 
+/** Puts on record what of one request is turned away. It may name a thousand resources, and each line of the trail costs. */
+class Refusals {
+  readonly #front: FrontContext;
+  readonly #exchange: ModernExchange;
+  #count = 0;
+
+  constructor(front: FrontContext, exchange: ModernExchange) {
+    this.#front = front;
+    this.#exchange = exchange;
+  }
+
+  /** Who asks, for what keeps a record of those that may not see it; undefined: of this request there is enough on record. */
+  get by(): Principal | undefined {
+    return this.#count < MAX_REFUSALS ? this.#exchange.principal : undefined;
+  }
+
+  note(uri: string): void {
+    if (this.#count++ < MAX_REFUSALS) noteRefused(this.#front, this.#exchange, "name", uri);
+  }
+
+  /** Whoever names many that are not there hides none of them behind the others. */
+  end(): void {
+    const more = this.#count - MAX_REFUSALS;
+    if (more > 0) noteRefused(this.#front, this.#exchange, "name", `${more} more resources`);
+  }
+}
+
 /** Where the resource is, unless its server has no subscriptions. */
-function wantedOf(view: View, uri: string): Wanted[] {
-  const entry = view.resolve("resource", uri);
-  if (!entry) return [];
+function wantedOf(view: View, uri: string, refusals: Refusals): Wanted[] {
+  const entry = view.resolve("resource", uri, refusals.by);
+  if (!entry) {
+    refusals.note(uri);
+    return [];
+  }
   const about = view.providers.find(({ id }) => id === entry.target.provider)?.about;
   if (about && about.capabilities.at(["resources", "subscribe"]) !== "true") return [];
   const subscription = { provider: entry.target.provider, shown: uri, own: ownName(entry, uri) };
