@@ -75,7 +75,8 @@ export function createCors(options: { readonly allowedOrigins: readonly string[]
 
 /** MCP's own paths, and what says how to become known there. */
 function isForClients(url: string): boolean {
-  return url.startsWith("/.well-known/") || "catalog" in routeOf(url);
+  const route = routeOf(url);
+  return url.startsWith("/.well-known/") || "catalog" in route || route.to === "oauth";
 }
 
 function paramHeadersIn(list: string): string[] {

@@ -105,6 +105,8 @@ class CountingIdentity extends IdentityRig implements Authenticator {
     return {};
   }
 
+  readonly tokenAdvice = "";
+
   /** As a block does it. */
   async block(token: string): Promise<void> {
     const { id } = await this.who({ ...REQUEST, headers: { authorization: `Bearer ${token}` } });
@@ -220,6 +222,7 @@ describe("a failure after somebody was looked up", () => {
     challenge: () => "",
     stepUp: () => "",
     metadata: () => ({}),
+    tokenAdvice: "",
   };
 
   test("is logged and answered with 500, and the next request is served", async () => {

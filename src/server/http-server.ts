@@ -85,11 +85,18 @@ export type HttpServerOptions = {
 /** What says nothing about anybody. */
 const OPEN_TO_ALL: ReadonlySet<string> = new Set(["/healthz", "/readyz"]);
 
-/** Metadata says how to become known, so nobody who asks for it is. */
+/** Metadata says how to become known, and so does what stands in the place of an authorization server: nobody who asks is. */
 function isOpenToAll(url: string): boolean {
   if (OPEN_TO_ALL.has(url) || url.startsWith("/oauth/")) return true;
-  return url.startsWith("/.well-known/") && routeOf(url).to === "metadata";
+  if (!MAY_BE_OAUTH.test(url)) return false;
+  const { to } = routeOf(url);
+  return to === "metadata" || to === "oauth";
 }
+
+/** Most requests are for other paths, and are not read twice. */
+const MAY_BE_OAUTH = /^\/(\.well-known\/|register|authorize|token)/;
+
+const NO_TOKENS = "This gateway asks nobody for a token.";
 
 const STATUS_OF: Partial<Record<ErrorCode, number>> = {
   NOT_AUTHENTICATED: 401,
@@ -367,6 +374,12 @@ export class HttpServer {
     return true;
   }
 
+  /** Clients show people what stands in an error of OAuth, and of any other one that they could not read it. */
+  #answerNoOAuth(response: HttpResponse): void {
+    const advice = this.#options.authenticator?.tokenAdvice ?? NO_TOKENS;
+    answerJson(response, 404, { error: "invalid_request", error_description: advice });
+  }
+
   #answerOwn(request: HttpRequest, response: HttpResponse, { to, resource }: OwnRoute): void {
     const { routes, authenticator } = this.#options;
     request.discard();
@@ -398,9 +411,13 @@ export class HttpServer {
         break;
       case "metadata": {
         const metadata = authenticator?.metadata(request, resource ?? "");
-        answerJson(response, metadata === undefined ? 404 : 200, metadata ?? { error: "not found" });
+        if (metadata) answerJson(response, 200, metadata);
+        else this.#answerNoOAuth(response);
         break;
       }
+      case "oauth":
+        this.#answerNoOAuth(response);
+        break;
       case "nothing":
         answerJson(response, 404, { error: "not found" });
         break;

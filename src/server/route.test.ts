@@ -33,8 +33,15 @@ describe("routeOf", () => {
   });
 
   test.each(["/", "x", "/api/calls", "/metrics", "//mcp"])("knows no metadata of %j", (path) => {
-    expect(routeOf(`/.well-known/oauth-protected-resource${path}`)).toEqual({ to: "nothing" });
+    expect(routeOf(`/.well-known/oauth-protected-resource${path}`)).toEqual({ to: "oauth" });
   });
+
+  test.each(["/register", "/token?x=1", "/authorize", "/.well-known/oauth-authorization-server/mcp"])(
+    "knows %s as a place of OAuth, of which there is none",
+    (url) => {
+      expect(routeOf(url)).toEqual({ to: "oauth" });
+    },
+  );
 
   test.each(["/api/calls", "/api/calls?x=1", "/api/calls/c1?x=1", "/api/nothing", "/openapi.json", "/openapi.json?x"])(
     "leaves %s to whoever serves the operations",

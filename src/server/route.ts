@@ -2,7 +2,7 @@
 import type { McpPathKind } from "../fronts/mcp/index.ts";
 
 /** What the server answers itself. */
-type OwnPath = "home" | "healthz" | "readyz" | "metrics" | "nothing" | "metadata";
+type OwnPath = "home" | "healthz" | "readyz" | "metrics" | "nothing" | "metadata" | "oauth";
 
 /** `resource`: the path that metadata is asked about. */
 export type OwnRoute = { readonly to: OwnPath; readonly resource?: string };
@@ -17,6 +17,8 @@ export type Route =
 
 const EVERYTHING: Route = { to: "mcp", catalog: "" };
 const NOTHING: Route = { to: "nothing" };
+/** There is no authorization server here. */
+const NO_OAUTH: Route = { to: "oauth" };
 const ADMIN: Route = { to: "admin" };
 const HOME: Route = { to: "home" };
 const CONFIRM: Route = { to: "confirm" };
@@ -26,6 +28,10 @@ const API = "/api/";
 const OAUTH = "/oauth/";
 const APPROVAL_PAGES = "/approvals/";
 const METADATA = "/.well-known/oauth-protected-resource";
+
+/** Where clients look for an authorization server at the address of the gateway itself, and where they would use one. */
+const OAUTH_PLACES: ReadonlySet<string> = new Set(["/register", "/authorize", "/token"]);
+const OAUTH_DOCUMENTS = ["/.well-known/oauth-", "/.well-known/openid-configuration"] as const;
 
 /** `url` as it stands in the request line. The catalog "" is everything the caller may see. */
 export function routeOf(url: string): Route {
@@ -51,13 +57,18 @@ export function routeOf(url: string): Route {
       if (path.startsWith(API)) return ADMIN;
       if (path.startsWith(OAUTH)) return CONSENT;
       if (path.startsWith(APPROVAL_PAGES)) return APPROVALS;
-      return path.startsWith(METADATA) ? metadataRoute(path.slice(METADATA.length)) : catalogRoute(path);
+      if (path.startsWith(METADATA)) return metadataRoute(path.slice(METADATA.length));
+      return isOfOAuth(path) ? NO_OAUTH : catalogRoute(path);
   }
 }
 
 /** Of the gateway as a whole, or of one endpoint. Whether there is such a catalog is not told. */
 function metadataRoute(resource: string): Route {
-  return resource === "" || "catalog" in routeOf(resource) ? { to: "metadata", resource } : NOTHING;
+  return resource === "" || "catalog" in routeOf(resource) ? { to: "metadata", resource } : NO_OAUTH;
+}
+
+function isOfOAuth(path: string): boolean {
+  return OAUTH_PLACES.has(path) || OAUTH_DOCUMENTS.some((document) => path.startsWith(document));
 }
 
 function catalogRoute(path: string): Route {

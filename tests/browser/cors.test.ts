@@ -66,7 +66,8 @@ describe.each(KINDS)("the SDK's client %s in a page", (kind) => {
 
 describe("where callers must be known", () => {
   test("a page reads why it was turned away and where to get a token, and connects with one", async () => {
-    const auth = '[auth]\ntokens = true\nresource = "https://gw.example.com"\n[access]\ndefaultPolicy = "opt-out"\n';
+    const issuer = '[[auth.issuers]]\nurl = "https://login.example.com"\n';
+    const auth = `[auth]\ntokens = true\nresource = "https://gw.example.com"\nsamePeople = ["tokens"]\n${issuer}[access]\ndefaultPolicy = "opt-out"\n`;
     const state = `${gateway.program.folder}/state`;
     const config = `${listing(`state = ${JSON.stringify(state)}`)}${auth}${helloServer()}`;
     const { stdout } = await runProgram(["token", "create", "--user", "ada"], { config });

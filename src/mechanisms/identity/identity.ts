@@ -36,6 +36,15 @@ export type IdentityOptions = Omit<CredentialChecksOptions, "known"> & {
   readonly onProven?: ((principal: Principal, token: string) => void) | undefined;
 };
 
+/** Where tokens are to be had, for clients that ask the gateway itself for one. */
+const ADVICE = {
+  issuers:
+    "Tokens for this gateway come from the authorization servers that /.well-known/oauth-protected-resource names, and not from it.",
+  tokens:
+    "This gateway gives out its tokens itself: put one into the client's headers, as Authorization: Bearer and the token. Whoever runs the gateway makes one with: isthmus token create",
+  certificates: "This gateway knows its callers by their certificates: give one to the client. It takes no tokens.",
+} as const;
+
 export class Identity {
   readonly #options: IdentityOptions;
   readonly #known: KnownCallers;
@@ -79,8 +88,14 @@ export class Identity {
     return this.#options.resource.challenge(request, scopesMissing([...new Set([...scopes, ...missing])]));
   }
 
-  metadata(request: HttpRequest, path: string): object {
+  metadata(request: HttpRequest, path: string): object | undefined {
     return this.#options.resource.metadata(request, path);
+  }
+
+  get tokenAdvice(): string {
+    const { issuers, tokens } = this.#options;
+    if (issuers) return ADVICE.issuers;
+    return tokens ? ADVICE.tokens : ADVICE.certificates;
   }
 
   /** Whoever came with the token of this hash, also where it is not believed any more; undefined: that is not known here. */

@@ -36,11 +36,17 @@ describe("Resource", () => {
   });
 
   test("goes by the Host of the client where it was not told its own", () => {
-    const resource = make({ base: undefined, issuers: [], scopes: [] });
+    const resource = make({ base: undefined, scopes: [] });
     expect(resource.metadata(at("/x", "127.0.0.1:7411"), "/mcp")).toMatchObject({
       resource: "http://127.0.0.1:7411/mcp",
     });
     expect(resource.challenge(at("/mcp", "[::1]:7411"), refuse("missing"))).toContain('"http://[::1]:7411/.well-known');
+  });
+
+  test("sends nobody to look for an issuer where there is none", () => {
+    const resource = make({ issuers: [], scopes: [] });
+    expect(resource.metadata(at("/x"), "/mcp")).toBeUndefined();
+    expect(resource.challenge(at("/mcp"), refuse("missing"))).toBe('WWW-Authenticate: Bearer realm="Isthmus"\r\n');
   });
 
   test.each(['a"b', "a b", "a,b", "a\\b", "evil.example/x"])("puts no Host into a header that is none: %j", (host) => {

@@ -51,12 +51,14 @@ export class Resource {
     return this.isFor(audiences, "", whole);
   }
 
-  /** RFC 9728. `path`: what stands behind the well-known one. */
-  metadata(request: Addressed, path: string): object {
+  /** RFC 9728. `path`: what stands behind the well-known one. Undefined: no authorization server gives out tokens for it. */
+  metadata(request: Addressed, path: string): object | undefined {
     const { issuers, scopes } = this.#config;
+    // Clients that find a document without issuers take the gateway for one, and show people what it cannot answer them.
+    if (issuers.length === 0) return undefined;
     return {
       resource: `${this.#base(request) ?? ""}${path}`,
-      ...(issuers.length > 0 && { authorization_servers: issuers }),
+      authorization_servers: issuers,
       ...(scopes.length > 0 && { scopes_supported: scopes }),
       bearer_methods_supported: ["header"],
       resource_name: "Isthmus",
@@ -66,8 +68,7 @@ export class Resource {
   /** The line of an answer with status 401 or 403. */
   challenge(request: Addressed, error: GatewayError): string {
     const reason = refusalOf(error);
-    const base = this.#base(request);
-    const parts = base === undefined ? [] : [`resource_metadata="${base}${METADATA_PATH}${safePath(request.url)}"`];
+    const parts = this.#whereToLook(request);
     const missing = scopesIn(error);
     if (missing.length > 0) parts.push('error="insufficient_scope"', `scope="${missing.join(" ")}"`);
     else if (error.code === "NOT_ALLOWED") return "";
@@ -75,6 +76,13 @@ export class Resource {
     const code = reason && REFUSALS[reason].error;
     if (code !== undefined) parts.push(`error="${code}"`, `error_description="${error.message}"`);
     return headerLine("WWW-Authenticate", parts.length > 0 ? `Bearer ${parts.join(", ")}` : "Bearer");
+  }
+
+  #whereToLook(request: Addressed): string[] {
+    // RFC 6750 wants something behind the scheme.
+    if (this.#config.issuers.length === 0) return ['realm="Isthmus"'];
+    const base = this.#base(request);
+    return base === undefined ? [] : [`resource_metadata="${base}${METADATA_PATH}${safePath(request.url)}"`];
   }
 
   #base({ headers: { host = "" } }: Addressed): string | undefined {

@@ -73,8 +73,10 @@ export interface Authenticator {
   challenge(request: HttpRequest, error: unknown): string;
   /** The same for a call that was refused; "" where another token would not help. */
   stepUp(request: HttpRequest, error: GatewayError): string;
-  /** What clients are told about an endpoint before they are known, by RFC 9728. */
-  metadata(request: HttpRequest, path: string): object;
+  /** What clients are told about an endpoint before they are known, by RFC 9728; undefined: nobody gives out tokens by OAuth. */
+  metadata(request: HttpRequest, path: string): object | undefined;
+  /** For whoever looks for an authorization server at the gateway: where tokens are to be had. */
+  readonly tokenAdvice: string;
 }
 
 /** Knows who brings a token in a form. Rejects with NOT_AUTHENTICATED, NOT_ALLOWED or STATE_UNAVAILABLE. */

@@ -6,6 +6,7 @@ import { type AttackTrace, TrailWatch } from "../../kit/attack-trace.ts";
 import { modern } from "../../kit/modern-client.ts";
 import { helloServer } from "../kit/gateway.ts";
 import { openSession, post, toolCall } from "../kit/rpc.ts";
+import { AuthorizedClient } from "./sdk-clients.ts";
 import { Workspace } from "./workspace.ts";
 
 const OPEN = '[access]\ndefaultPolicy = "opt-out"\n\n';
@@ -42,7 +43,7 @@ describe("a gateway that asks for tokens", () => {
   };
 
   test.each(["POST", "GET", "DELETE"])(
-    "turns a %s without one away with 401 and says where to look [AP-182]",
+    "turns a %s without one away with 401, and sends nobody to an issuer that is not there [AP-182]",
     async (method) => {
       const send = () =>
         fetch(`${origin}/mcp`, {
@@ -52,12 +53,34 @@ describe("a gateway that asks for tokens", () => {
         });
       const response = await trail.attack(send, unknown("missing"));
       expect(response.status).toBe(401);
-      const metadata = /^Bearer resource_metadata="([^"]+)"$/.exec(response.headers.get("www-authenticate") ?? "")?.[1];
-      expect(metadata).toBe(`${origin}/.well-known/oauth-protected-resource/mcp`);
-      const described = await fetch(metadata ?? "");
-      expect(await described.json()).toMatchObject({ resource: `${origin}/mcp`, bearer_methods_supported: ["header"] });
+      expect(response.headers.get("www-authenticate")).toBe('Bearer realm="Isthmus"');
     },
   );
+
+  const ADVICE = "This gateway gives out its tokens itself: put one into the client's headers";
+
+  test.each(["v1", "v2"] as const)("tells people so whose client %s looks for a place to log in", async (sdk) => {
+    await using client = await AuthorizedClient.make(sdk);
+    const failed = client.connect(`${origin}/mcp`, () => Promise.reject(new Error("there is nobody to log in with")));
+    await expect(failed).rejects.toThrow(ADVICE);
+    expect(client.auth.sentTo).toEqual([]);
+  });
+
+  test.each([
+    "GET /.well-known/oauth-protected-resource",
+    "GET /.well-known/oauth-protected-resource/mcp",
+    "GET /.well-known/oauth-authorization-server/mcp",
+    "GET /.well-known/openid-configuration",
+    "GET /authorize?client_id=x",
+    "POST /register",
+    "POST /token",
+  ])("answers %s with an error that clients of OAuth can read", async (line) => {
+    const [method = "", path = ""] = line.split(" ");
+    const response = await fetch(`${origin}${path}`, { method, ...(method === "POST" && { body: "{}" }) });
+    expect([response.status, response.headers.get("content-type")]).toEqual([404, "application/json"]);
+    const description = expect.stringContaining(ADVICE);
+    expect(await response.json()).toEqual({ error: "invalid_request", error_description: description });
+  });
 
   test("serves whoever has one, and has no trace of it in its log", async () => {
     const { status, messages } = await post(`${origin}/mcp`, GREET, withToken(tokens.caller));
