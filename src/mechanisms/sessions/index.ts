@@ -13,4 +13,5 @@ export { sessionName } from "./session-name.ts";
 export { createSessions, type SessionRegistry } from "./sessions.ts";
 export { Shares } from "./shares.ts";
 export { MAX_SESSION_TEXT, subscriptionFor, subscriptionsFor, subscriptionTo } from "./subscribers.ts";
+export { Turns } from "./turns.ts";
 export { createUpstreamMemory } from "./upstream-memory.ts";

@@ -7,7 +7,7 @@ const FEWEST = 4;
 const FEWEST_TENANTS = 2;
 
 /** One of those to whom what a caller takes is counted. */
-type Share = { readonly key: string; readonly size: number; readonly whose: "caller" | "tenant" };
+export type Share = { readonly key: string; readonly size: number; readonly whose: "caller" | "tenant" };
 
 export class Shares {
   readonly #bound: number;
@@ -31,22 +31,22 @@ export class Shares {
 
   /** What the caller would take its next ones from, and cannot. */
   spent(principal: Principal, more = 1): Share | undefined {
-    return this.#sharesOf(principal).find(({ key, size }) => (this.#taken.get(key) ?? 0) + more > size);
+    return this.sharesOf(principal).find(({ key, size }) => (this.#taken.get(key) ?? 0) + more > size);
   }
 
   /** Whether what a caller has is counted to this one. */
   isOf(share: Share, principal: Principal): boolean {
-    return this.#sharesOf(principal).some(({ key }) => key === share.key);
+    return this.sharesOf(principal).some(({ key }) => key === share.key);
   }
 
   take(principal: Principal, amount = 1): void {
-    const shares = this.#sharesOf(principal);
+    const shares = this.sharesOf(principal);
     this.#known.set(ownKey(principal), shares);
     for (const { key } of shares) this.#taken.set(key, (this.#taken.get(key) ?? 0) + amount);
   }
 
   giveBack(principal: Principal, amount = 1): void {
-    for (const { key } of this.#sharesOf(principal)) {
+    for (const { key } of this.sharesOf(principal)) {
       const left = (this.#taken.get(key) ?? 0) - amount;
       if (left > 0) this.#taken.set(key, left);
       else this.#taken.delete(key);
@@ -54,7 +54,8 @@ export class Shares {
     if (!this.#taken.has(ownKey(principal))) this.#known.delete(ownKey(principal));
   }
 
-  #sharesOf(principal: Principal): readonly Share[] {
+  /** To whom what the caller takes is counted. */
+  sharesOf(principal: Principal): readonly Share[] {
     return this.#known.get(ownKey(principal)) ?? this.#find(principal);
   }
 

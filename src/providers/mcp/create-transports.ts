@@ -1,5 +1,14 @@
-import { ByteBudget, type Clock, GatheredBytes, type Log, type Slices, type Timers } from "../../contract/index.ts";
+import {
+  ByteBudget,
+  type Clock,
+  GatheredBytes,
+  type Log,
+  type Principal,
+  type Slices,
+  type Timers,
+} from "../../contract/index.ts";
 import { type Authorization, authorizedClient } from "./authorized-client.ts";
+import { ChildPlaces } from "./child-places.ts";
 import { createHttpClient, type HttpClient, type SocketOpener } from "./http/index.ts";
 import { HttpTransport } from "./http-transport.ts";
 import type { McpConfig } from "./mcp-config.ts";
@@ -10,8 +19,11 @@ import type { UpstreamFailure, UpstreamTransport } from "./transport.ts";
 
 /** Makes the transports of one server's sessions, which share its sockets. */
 export interface Transports {
-  /** `authorization`: as whom its requests are made; unset: with what the config says alone. */
-  create(authorization?: Authorization): UpstreamTransport;
+  /**
+   * `authorization`: as whom its requests are made; unset: with what the config says alone.
+   * `caller`: whose session it is for; unset: for that of all.
+   */
+  create(authorization?: Authorization, caller?: Principal): UpstreamTransport;
   /** After a failed opening: true when the next transport will be of another kind. */
   isOtherWorthTrying(failure: UpstreamFailure): boolean;
   /** Gives the sockets back. Safe to call twice. */
@@ -38,7 +50,11 @@ export function createTransports(config: McpConfig, deps: Deps): Transports {
   const { budget = new ByteBudget(Number.POSITIVE_INFINITY) } = deps;
   const gather = () => new GatheredBytes(budget, { name: `server ${config.id}` });
   if (config.transport !== "stdio") return createHttpTransports(config, deps, gather);
-  const create = () => createStdioTransport({ config, ...deps, gathered: gather() });
+  const places = new ChildPlaces({ most: config.maxSessions, ...deps });
+  const create = (_authorization?: Authorization, caller?: Principal) => {
+    const takePlace = caller && (() => places.take(caller));
+    return createStdioTransport({ config, ...deps, gathered: gather(), takePlace });
+  };
   return { create, isOtherWorthTrying: () => false, close() {} };
 }
 

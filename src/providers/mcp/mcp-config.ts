@@ -81,7 +81,8 @@ export const mcpServerShape = {
     .positive()
     .default(256)
     .describe(
-      "How many clients may have an upstream session of their own; those of one caller or user a quarter of it, those of one tenant half.",
+      "How many clients may have an upstream session of their own; those of one caller or user a quarter of it, those of one tenant half. " +
+        "So many of its programs run for clients, those counted that have not ended yet; of them a caller starts a quarter of what it may have at once and each second (10 at least), until it has started all, and then as many a minute (60 at least).",
     ),
   listTtl: duration()
     .default(60_000)

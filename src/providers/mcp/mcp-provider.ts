@@ -113,6 +113,7 @@ class McpProvider implements Provider {
   readonly #config: McpConfig;
   readonly #deps: McpDeps;
   readonly #log: Log;
+  readonly #unserved: RepeatedWarning;
   readonly #transports: Transports;
   readonly #eras: Eras;
   readonly #declarations: Declarations;
@@ -136,6 +137,7 @@ class McpProvider implements Provider {
     this.#deps = deps;
     this.#log = deps.log.child({ provider: config.id });
     this.#notices = new ClientNotices({ ...deps, log: this.#log });
+    this.#unserved = new RepeatedWarning(this.#log, deps.clock, "no upstream session for a client");
     this.#transports = createTransports(config, { ...deps, log: this.#log });
     this.#eras = new Eras(config.era ?? "auto", deps.clock);
     this.#declarations = new Declarations(
@@ -210,7 +212,7 @@ class McpProvider implements Provider {
       patienceMs: client ? CLIENT_PATIENCE_MS : SHARED_PATIENCE_MS,
       authorization,
       isGuarded: this.#deps.credentials !== undefined,
-      createTransport: () => this.#transports.create(authorization),
+      createTransport: () => this.#transports.create(authorization, client?.principal),
       isOtherWorthTrying: (failure) => this.#transports.isOtherWorthTrying(failure),
       onTask: (id, slot) => this.#taskSlots.set(id, slot),
       onTaskGone: (id) => this.#taskSlots.delete(id),
@@ -312,7 +314,7 @@ class McpProvider implements Provider {
     } catch (error) {
       if (isConsentRequired(error)) return `session:${session.id}`;
       // Better the list that everybody sees than none; calls will say what is wrong.
-      this.#log.warn("no upstream session for a client", { session: session.id, cause: error });
+      this.#unserved.note({ session: session.id, cause: error });
       return "shared";
     }
   }
@@ -404,6 +406,7 @@ class McpProvider implements Provider {
     this.#isClosed = true;
     this.#unsubscribe?.();
     this.#sweeper?.cancel();
+    this.#unserved.end();
     await within(this.#deps.timers, CLOSE_MS, Promise.all([this.#shared?.close(), this.#clients.close()]));
     for (const running of this.#running.values()) {
       if (running.isSettled) running.letGo();

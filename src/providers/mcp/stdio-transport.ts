@@ -1,6 +1,7 @@
 /** A server that is a child process: one message per line, everything on one pipe. */
 import type { Clock, GatheredBytes, Log, Slices, Timers } from "../../contract/index.ts";
 import { MessageFault } from "../../wire/jsonrpc/index.ts";
+import type { ChildPlace } from "./child-places.ts";
 import { peekAnswer, peekId } from "./large-answer.ts";
 import type { McpConfig } from "./mcp-config.ts";
 import { mayBatch, readMessages, UnheldMessage } from "./read-messages.ts";
@@ -13,7 +14,14 @@ import {
   WaitingLines,
   type Watchdog,
 } from "./stdio/index.ts";
-import type { RequestSink, RequestStream, TransportHandlers, UpstreamFailure, UpstreamTransport } from "./transport.ts";
+import {
+  type RequestSink,
+  type RequestStream,
+  type TransportHandlers,
+  type UpstreamFailure,
+  UpstreamFault,
+  type UpstreamTransport,
+} from "./transport.ts";
 
 export type StdioOptions = {
   readonly config: McpConfig;
@@ -25,6 +33,8 @@ export type StdioOptions = {
   readonly log: Log;
   readonly gathered: GatheredBytes;
   readonly hearProgram?: HearProgram | undefined;
+  /** Where only so many processes may run; absent: this one always may. */
+  readonly takePlace?: (() => ChildPlace) | undefined;
 };
 
 /** A program of that server has started: hears the lines of its standard error that say something. */
@@ -48,6 +58,7 @@ const sharedPipe: RequestStream = { pause() {}, resume() {}, abort() {} };
 export function createStdioTransport(options: StdioOptions): UpstreamTransport {
   const { config } = options;
   let child: Child | undefined;
+  let place: ChildPlace | undefined;
   let isClosed = false;
   let hasBatches = false;
   let lose: ((failure: UpstreamFailure) => void) | undefined;
@@ -115,37 +126,50 @@ export function createStdioTransport(options: StdioOptions): UpstreamTransport {
     return isFree;
   }
 
+  function start(handlers: TransportHandlers): void {
+    const { log, timers } = options;
+    const stderr = new StderrLines({ log, timers, hear: options.hearProgram?.(config.id) });
+    lose = handlers.onLost.bind(handlers);
+    child = spawnChild({
+      command: config.command ?? "",
+      args: config.args,
+      env: config.env,
+      secrets: config.secrets ?? [],
+      parentEnv: options.parentEnv,
+      watchdog: options.watchdog,
+      maxLineBytes: config.maxMessage,
+      ...(config.cwd === undefined ? {} : { cwd: config.cwd }),
+      gathered: options.gathered,
+      pace: options,
+      onLine: (line) => onLine(line, handlers),
+      onDropped: (head, tail) => handlers.onFault(new UnheldMessage(peekId(head, tail))),
+      onDrain,
+      onStderr: (text) => stderr.push(text),
+      onExit(exit) {
+        stderr.end();
+        void end();
+        if (!isClosed) handlers.onLost(describeExit(exit, child?.stderrTail() ?? ""));
+      },
+    });
+  }
+
+  /** Its place is free again when nothing of it runs. */
+  async function end(): Promise<void> {
+    await child?.kill();
+    place?.leave();
+  }
+
   return {
     hasStreams: false,
     issuesSessions: false,
     canAsk: true,
     mayBeModern: true,
 
-    open(handlers) {
-      const { log, timers } = options;
-      const stderr = new StderrLines({ log, timers, hear: options.hearProgram?.(config.id) });
-      lose = handlers.onLost.bind(handlers);
-      child = spawnChild({
-        command: config.command ?? "",
-        args: config.args,
-        env: config.env,
-        secrets: config.secrets ?? [],
-        parentEnv: options.parentEnv,
-        watchdog: options.watchdog,
-        maxLineBytes: config.maxMessage,
-        ...(config.cwd === undefined ? {} : { cwd: config.cwd }),
-        gathered: options.gathered,
-        pace: options,
-        onLine: (line) => onLine(line, handlers),
-        onDropped: (head, tail) => handlers.onFault(new UnheldMessage(peekId(head, tail))),
-        onDrain,
-        onStderr: (text) => stderr.push(text),
-        onExit(exit) {
-          stderr.end();
-          if (!isClosed) handlers.onLost(describeExit(exit, child?.stderrTail() ?? ""));
-        },
-      });
-      return Promise.resolve();
+    async open(handlers) {
+      place = options.takePlace?.();
+      if (place?.free !== undefined) await place.free;
+      if (isClosed) throw new UpstreamFault({ kind: "unreachable", message: "The session was closed." });
+      start(handlers);
     },
 
     request(text, sink) {
@@ -178,7 +202,7 @@ export function createStdioTransport(options: StdioOptions): UpstreamTransport {
 
     async close() {
       isClosed = true;
-      await child?.kill();
+      await end();
     },
   };
 }
