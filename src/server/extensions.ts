@@ -13,7 +13,7 @@ import type {
 } from "../contract/index.ts";
 import type { StageFactory } from "../kernel/index.ts";
 import type { RequesterTag } from "../mechanisms/identity/index.ts";
-import { mcpProvider, type Watchdog } from "../providers/mcp/index.ts";
+import { mcpProvider, type SocketBound, type Watchdog } from "../providers/mcp/index.ts";
 import {
   type LedgerOptions,
   ledgerStages,
@@ -36,6 +36,8 @@ export type ProviderPorts = Ports & {
   readonly budget: ByteBudget;
   /** Of what servers list for single clients. */
   readonly ownLists: ByteBudget;
+  /** Of the sockets to servers of this process. */
+  readonly sockets: SocketBound;
   readonly parentEnv: Environment;
   readonly watchdog: Watchdog;
   /** Hears what programs write to standard error. */

@@ -18,7 +18,7 @@ import { requesterTag } from "../mechanisms/identity/index.ts";
 import { KeptTasks } from "../mechanisms/runs/index.ts";
 import { createSessions, createUpstreamMemory } from "../mechanisms/sessions/index.ts";
 import { createSeal } from "../mechanisms/vault/index.ts";
-import { createWatchdog } from "../providers/mcp/index.ts";
+import { createWatchdog, SocketBound } from "../providers/mcp/index.ts";
 import { mapLinks, RecentCalls } from "../stages/index.ts";
 import { asksForPages } from "../wire/mcp/index.ts";
 import { systemClock } from "./clock.ts";
@@ -53,7 +53,7 @@ import { type CalledAs, createGovernance, lostTask, runAlone } from "./governanc
 import { heapShare } from "./heap-share.ts";
 import { createHome } from "./home.ts";
 import type { HomedProvider } from "./hop-provider/index.ts";
-import { EdgeLimiter, PORTS_OF_MEMBER, TrustedProxies } from "./http/index.ts";
+import { EdgeLimiter, ownUpstreamBound, PORTS_OF_MEMBER, TrustedProxies } from "./http/index.ts";
 import { HttpServer } from "./http-server.ts";
 import { LastWords } from "./last-words.ts";
 import { LivePins } from "./live-pins.ts";
@@ -187,6 +187,7 @@ export function createGateway(initial: Config, options: GatewayOptions): Gateway
     slices,
     budget,
     ownLists: new ByteBudget(heapShare(LISTED_FOR_CLIENTS)),
+    sockets: new SocketBound(ownUpstreamBound()),
     parentEnv: env,
     watchdog,
     version: VERSION,

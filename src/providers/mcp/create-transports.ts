@@ -9,7 +9,13 @@ import {
 } from "../../contract/index.ts";
 import { type Authorization, authorizedClient } from "./authorized-client.ts";
 import { ChildPlaces } from "./child-places.ts";
-import { createHttpClient, type HttpClient, type SocketOpener } from "./http/index.ts";
+import {
+  createHttpClient,
+  createSocketOpener,
+  type HttpClient,
+  type SocketBound,
+  type SocketOpener,
+} from "./http/index.ts";
 import { HttpTransport } from "./http-transport.ts";
 import type { McpConfig } from "./mcp-config.ts";
 import { SseTransport } from "./sse-transport.ts";
@@ -41,7 +47,11 @@ type Deps = {
   readonly watchdog: Watchdog;
   readonly hearProgram?: HearProgram | undefined;
   readonly connect?: SocketOpener | undefined;
+  /** Of the sockets to servers of the whole process; unset: there is none. */
+  readonly sockets?: SocketBound | undefined;
 };
+
+const MAX_POSTS = 256;
 
 /** How a server of the year 2024 answers a POST to the address of its stream. */
 const OLD_SERVER_STATUS: readonly (number | undefined)[] = [400, 404, 405];
@@ -60,21 +70,24 @@ export function createTransports(config: McpConfig, deps: Deps): Transports {
 
 function createHttpTransports(
   config: McpConfig,
-  { clock, slices, timers, log, connect }: Deps,
+  { clock, slices, timers, log, connect: opener, sockets }: Deps,
   gather: () => GatheredBytes,
 ): Transports {
   const url = new URL(config.url ?? "");
+  const connect = sockets ? sockets.within(opener ?? createSocketOpener(url)) : opener;
+  const createPool = (most: number) =>
+    createHttpClient({ url, headers: config.headers, connect, maxSockets: Math.min(most, sockets?.ofPool ?? most) });
   // Each session keeps one stream open, and each call that was cut may hold another.
-  const streams = createHttpClient({ url, headers: config.headers, maxSockets: 2 * config.maxSessions + 64, connect });
-  const posts = createHttpClient({ url, headers: config.headers, connect });
+  const streams = createPool(2 * config.maxSessions + 64);
+  // Of all sessions together, also where each has a path of its own: what a server does not answer is bounded for the server.
+  const posts = createPool(MAX_POSTS);
   let kind = config.transport;
   return {
     create(authorization) {
       const as = (client: HttpClient) => (authorization ? authorizedClient(client, authorization) : client);
       const pace = { clock, slices };
-      if (kind === "sse")
-        return new SseTransport({ config, streams: as(streams), pace, timers, as, gathered: gather() });
       const clients = { posts: as(posts), streams: as(streams) };
+      if (kind === "sse") return new SseTransport({ config, ...clients, pace, timers, gathered: gather() });
       return new HttpTransport({ ...clients, maxBytes: config.maxMessage, gather, ...pace, timers, log });
     },
     isOtherWorthTrying({ status }) {

@@ -84,17 +84,23 @@ export function describeStatus(status: number, hasSession: boolean): UpstreamFai
 /** How long a server may take to accept a notification or an answer: one that never does must not keep the socket. */
 const SEND_MS = 5000;
 
-type Post = { readonly head: string; readonly body: string; readonly hasSession: boolean };
+type Post = {
+  readonly head: string;
+  readonly body: string;
+  readonly hasSession: boolean;
+  /** Instead of the path of the server's URL. */
+  readonly path?: string | undefined;
+};
 
 /** Posts what is not answered there. `onOver` hears once that the server took it, or why it did not. */
 export function startPost(
   client: HttpClient,
-  { head, body, hasSession }: Post,
+  { head, body, hasSession, path }: Post,
   onOver: (failure: UpstreamFailure | undefined) => void,
 ): HttpExchange {
   let status = 0;
   return client.send(
-    { method: "POST", head, body },
+    { method: "POST", head, body, path },
     {
       onHead(answer) {
         status = answer.status;

@@ -5,6 +5,7 @@ import { ManualTime } from "../../../tests/kit/manual-time.ts";
 import { type Log, payload } from "../../contract/index.ts";
 import { type Exchange, HttpFixture, startHttpFixture } from "./fixtures/http-server.ts";
 import { createProvider, openProvider } from "./fixtures/setup.ts";
+import { createSocketOpener, SocketBound, type SocketOpener } from "./http/index.ts";
 
 describeProvider("mcpProvider over HTTP", async () => {
   const server = await startHttpFixture({
@@ -171,6 +172,20 @@ describe("HttpTransport", () => {
     server.listeners[1]?.event({ jsonrpc: "2.0", method: "notifications/tools/list_changed" });
     await vi.waitFor(() => expect(server.count("tools/list")).toBe(2));
     expect(setup.host.status).toBe("ok");
+  });
+
+  test("opens the GET stream later where there was no socket left for it", async () => {
+    await using server = await startHttpFixture({
+      GET: (exchange) => void exchange.server.listeners.push(exchange.stream()),
+    });
+    const open = createSocketOpener(new URL(server.url));
+    const full = new SocketBound(0).within(open);
+    let opened = 0;
+    // The first is for the requests, the second would be for the stream.
+    const connect: SocketOpener = (reader) => (++opened === 2 ? full(reader) : open(reader));
+    await using setup = await openProvider({ url: server.url }, { connect });
+    expect(setup.host.status).toBe("ok");
+    await vi.waitFor(() => expect(server.listeners).toHaveLength(1), 3_000);
   });
 
   const LONG_ID = "i".repeat(1025);

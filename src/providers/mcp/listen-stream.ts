@@ -106,8 +106,8 @@ export class ListenStream implements HttpHandler {
 
   onError(failure: HttpFailure): void {
     this.#gathered.clear();
-    // There are no credentials for it.
-    if (GatewayError.is(failure.cause)) {
+    // There are no credentials for it. For want of sockets it is only tried again later.
+    if (GatewayError.is(failure.cause) && failure.cause.code !== "OVERLOADED") {
       this.isRefused = true;
       this.#isClosed = true;
     }

@@ -35,7 +35,7 @@ import { isConsentRequired } from "./consent-question.ts";
 import { createTransports, type Transports } from "./create-transports.ts";
 import { Declarations } from "./declarations.ts";
 import { apart, authorizationOf, isApart, onUnavailable, startAllowed } from "./guarded-server.ts";
-import type { SocketOpener } from "./http/index.ts";
+import type { SocketBound, SocketOpener } from "./http/index.ts";
 import { Leases } from "./leases.ts";
 import { ListMemory } from "./list-memory.ts";
 import type { McpConfig } from "./mcp-config.ts";
@@ -71,6 +71,8 @@ export type McpDeps = {
   readonly memory?: UpstreamMemory | undefined;
   /** Opens the sockets to a server that is reached by HTTP; without it they are plain ones to its URL. */
   readonly connect?: SocketOpener | undefined;
+  /** Of the sockets to all servers together; without it there is none but those of each server. */
+  readonly sockets?: SocketBound | undefined;
   /** False: the shared session lives in another process, and only sessions of single clients are opened here. */
   readonly hasShared?: boolean;
   /** Whose tokens the server gets; without it only what its headers say. */

@@ -20,11 +20,16 @@ export class SsePost implements RequestStream {
   #isOver = false;
   #timer: Timer | undefined;
 
-  /** `onEnd`: nothing is left of it, and that is why the request failed, if it was still waited for. */
-  constructor(client: HttpClient, text: string, timers: Timers, onEnd: (failure: UpstreamFailure | undefined) => void) {
+  /** `path`: of the session. `onEnd`: nothing is left of it, and that is why the request failed, if it was still waited for. */
+  constructor(
+    client: HttpClient,
+    { path, text }: { readonly path: string; readonly text: string },
+    timers: Timers,
+    onEnd: (failure: UpstreamFailure | undefined) => void,
+  ) {
     this.#timers = timers;
     this.#bytes = text.length;
-    this.#exchange = startPost(client, { head: "", body: text, hasSession: true }, (failure) => {
+    this.#exchange = startPost(client, { head: "", body: text, hasSession: true, path }, (failure) => {
       this.#timer?.cancel();
       onEnd(this.#isOver ? undefined : failure);
     });

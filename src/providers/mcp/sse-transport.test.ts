@@ -1,17 +1,23 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { describeProvider } from "../../../tests/kit/describe-provider.ts";
 import { FakeOut, fakeSession, toolCall } from "../../../tests/kit/fake-host.ts";
 import { ManualTime } from "../../../tests/kit/manual-time.ts";
 import { type Exchange, type HttpFixture, startHttpFixture } from "./fixtures/http-server.ts";
 import { createProvider, openProvider } from "./fixtures/setup.ts";
+import { SocketBound } from "./http/index.ts";
+import type { McpDeps } from "./index.ts";
 
 /** A 2024 server: answers come on the GET stream, POSTs get 202. */
-async function startSseServer(endpoint = (server: HttpFixture) => `${new URL(server.url).pathname}?session=1`) {
+async function startSseServer(
+  endpoint = (server: HttpFixture) => `${new URL(server.url).pathname}?session=${server.listeners.length}`,
+) {
+  const streamOf = ({ server, request }: Exchange) =>
+    server.listeners.at(Number(new URL(request.url ?? "", server.url).searchParams.get("session") ?? 0) - 1);
+
   const onStream = (result: (exchange: Exchange) => unknown) => (exchange: Exchange) => {
     exchange.raw("", 202, {});
     const value = result(exchange);
-    if (value !== undefined)
-      exchange.server.listeners.at(-1)?.event({ jsonrpc: "2.0", id: exchange.message.id, result: value });
+    if (value !== undefined) streamOf(exchange)?.event({ jsonrpc: "2.0", id: exchange.message.id, result: value });
   };
   return await startHttpFixture({
     GET(exchange) {
@@ -98,6 +104,73 @@ describe("SseTransport", () => {
       time.advance(afterMs);
       await closed.promise;
     });
+  });
+
+  describe("with a server that asks on and on, and does not take the answers", () => {
+    const SESSIONS = 5;
+    const PINGS = 100;
+
+    async function rig(parts: Partial<McpDeps> = {}) {
+      const server = await startSseServer();
+      let held = 0;
+      server.on.answer = () => void held++;
+      const setup = await openProvider({ url: server.url, transport: "sse" }, parts);
+      const sessions = Array.from({ length: SESSIONS }, (_, at) => fakeSession(`s${at}`));
+      for (const session of sessions) await setup.provider.scope(session);
+      for (const stream of server.listeners)
+        for (let number = 0; number < PINGS; number++)
+          stream.event({ jsonrpc: "2.0", id: `p${number}`, method: "ping" });
+      const call = async (session = sessions[0]) => {
+        const out = new FakeOut();
+        await setup.provider.run(toolCall("echo", {}, { session }), out);
+        return out.result;
+      };
+      return {
+        server,
+        call,
+        held: () => held,
+        async [Symbol.asyncDispose]() {
+          await setup[Symbol.asyncDispose]();
+          await server.stop();
+        },
+      };
+    }
+
+    test("keeps a few sockets busy for each session, and calls go on", async () => {
+      await using it = await rig();
+      const most = 4 * it.server.listeners.length;
+      await vi.waitFor(() => expect(it.held()).toBe(most));
+      expect(await it.call()).toEqual({ content: [] });
+      expect(it.held()).toBe(most);
+      expect(it.server.sockets.size).toBeLessThanOrEqual(it.server.listeners.length + most + 1);
+    });
+
+    test("has no more than a pool of sockets for all its sessions", async () => {
+      const most = 10;
+      await using it = await rig({ sockets: new SocketBound(4 * most) });
+      await vi.waitFor(() => expect(it.held()).toBe(most));
+      expect(it.server.sockets.size).toBeLessThanOrEqual(it.server.listeners.length + most);
+    });
+
+    test("gives up on answers that are not taken, and sends the next", async () => {
+      const time = new ManualTime();
+      await using it = await rig({ timers: time, clock: time });
+      await vi.waitFor(() => expect(it.held()).toBeGreaterThan(0));
+      const before = it.held();
+      time.advance(5_000);
+      await vi.waitFor(() => expect(it.held()).toBe(2 * before));
+    });
+  });
+
+  test("uses the sockets of sessions that are over for others", async () => {
+    await using server = await startSseServer();
+    await using setup = await openProvider({ url: server.url, transport: "sse" });
+    for (let at = 0; at < 5; at++) {
+      const session = fakeSession(`s${at}`);
+      await setup.provider.run(toolCall("echo", {}, { session }), new FakeOut());
+      setup.provider.release(session);
+    }
+    await vi.waitFor(() => expect(server.sockets.size).toBeLessThanOrEqual(4));
   });
 
   test("says so when the address is no such stream", async () => {

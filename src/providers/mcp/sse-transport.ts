@@ -3,10 +3,11 @@ import type { GatheredBytes, Pace, Timers } from "../../contract/index.ts";
 import { stringOf } from "../../contract/index.ts";
 import { MessageFault } from "../../wire/jsonrpc/index.ts";
 import { createSseDecoder, type SseDecoder, type SseEvent } from "../../wire/sse/index.ts";
-import { createHttpClient, type HttpClient, type HttpExchange } from "./http/index.ts";
+import type { HttpClient, HttpExchange } from "./http/index.ts";
 import { describeHttpFailure, describeStatus, postOnly } from "./http-link.ts";
 import { peekAnswer } from "./large-answer.ts";
 import type { McpConfig } from "./mcp-config.ts";
+import { OwedAnswers } from "./owed-answers.ts";
 import { sendPaced } from "./paced-exchange.ts";
 import { mayBatch, readMessages } from "./read-messages.ts";
 import { SsePost } from "./sse-post.ts";
@@ -20,6 +21,7 @@ import {
 } from "./transport.ts";
 
 const ENDPOINT_MS = 10_000;
+const TAKES_NO_ANSWERS: UpstreamFailure = { kind: "lost", message: "The server asks, and does not take the answers." };
 const NO_ENDPOINT: UpstreamFailure = { kind: "unreachable", message: "The server named no endpoint." };
 
 export class SseTransport implements UpstreamTransport {
@@ -34,9 +36,10 @@ export class SseTransport implements UpstreamTransport {
   readonly #pace: Pace;
   readonly #timers: Timers;
   readonly #gathered: GatheredBytes;
-  readonly #as: (client: HttpClient) => HttpClient;
-  #posts: HttpClient | undefined;
-  #sockets: HttpClient | undefined;
+  readonly #posts: HttpClient;
+  readonly #answers: OwedAnswers;
+  /** Where the server wants its messages, once it has said so. */
+  #path: string | undefined;
   #stream: HttpExchange | undefined;
   #handlers: TransportHandlers | undefined;
   /** Requests whose POST has not ended, by their ids. */
@@ -45,14 +48,15 @@ export class SseTransport implements UpstreamTransport {
   #isOver = false;
   #hasBatches = false;
 
-  /** `as`: gives a client the credentials with which the server is called. */
   constructor(options: {
     config: McpConfig;
+    /** For requests that end, to whatever path of the server. */
+    posts: HttpClient;
+    /** For streams that stay open. */
     streams: HttpClient;
     pace: Pace;
     timers: Timers;
     gathered: GatheredBytes;
-    as?: (client: HttpClient) => HttpClient;
   }) {
     this.#config = options.config;
     this.#url = new URL(options.config.url ?? "");
@@ -60,7 +64,11 @@ export class SseTransport implements UpstreamTransport {
     this.#pace = options.pace;
     this.#timers = options.timers;
     this.#gathered = options.gathered;
-    this.#as = options.as ?? ((client) => client);
+    this.#posts = options.posts;
+    this.#answers = new OwedAnswers(
+      (text) => this.send(text),
+      () => this.#lose(TAKES_NO_ANSWERS),
+    );
   }
 
   open(handlers: TransportHandlers): Promise<void> {
@@ -119,22 +127,22 @@ export class SseTransport implements UpstreamTransport {
   }
 
   #setEndpoint(reference: string): void {
-    if (this.#posts) return;
+    if (this.#path !== undefined) return;
     const url = URL.canParse(reference, this.#url.href) ? new URL(reference, this.#url) : undefined;
     // Our credentials go to the server that was configured, not to one that it names.
     if (url?.origin === this.#url.origin) {
-      this.#sockets = createHttpClient({ url, headers: this.#config.headers });
-      this.#posts = this.#as(this.#sockets);
+      this.#path = url.pathname + url.search;
       this.#opened.resolve();
     } else this.#lose({ kind: "invalid", message: "The server named an endpoint of another origin." });
   }
 
   request(text: string, sink: RequestSink): RequestStream {
-    if (!this.#posts) {
+    const path = this.#path;
+    if (path === undefined) {
       queueMicrotask(() => sink.onFailure(NO_ENDPOINT));
       return { pause() {}, resume() {}, abort() {} };
     }
-    const post = new SsePost(this.#posts, text, this.#timers, (failure) => {
+    const post = new SsePost(this.#posts, { path, text }, this.#timers, (failure) => {
       this.#open.delete(sink.id);
       if (failure) sink.onFailure(failure);
     });
@@ -143,8 +151,13 @@ export class SseTransport implements UpstreamTransport {
   }
 
   send(text: string): Promise<UpstreamFailure | undefined> {
-    if (!this.#posts) return Promise.resolve(NO_ENDPOINT);
-    return postOnly(this.#posts, { head: "", body: text, hasSession: true, timers: this.#timers });
+    const path = this.#path;
+    if (path === undefined) return Promise.resolve(NO_ENDPOINT);
+    return postOnly(this.#posts, { head: "", body: text, hasSession: true, path, timers: this.#timers });
+  }
+
+  answer(text: string): Promise<UpstreamFailure | undefined> {
+    return this.#answers.send(text);
   }
 
   agree(version: string): void {
@@ -158,7 +171,8 @@ export class SseTransport implements UpstreamTransport {
   close(): Promise<void> {
     this.#isOver = true;
     this.#stream?.abort();
-    this.#sockets?.close();
+    this.#answers.close();
+    for (const post of [...this.#open.values()]) post.abort();
     this.#opened.promise.catch(() => undefined);
     this.#opened.reject(new UpstreamFault({ kind: "unreachable", message: "The session was closed." }));
     return Promise.resolve();

@@ -1,4 +1,7 @@
-/** How many connections a process may hold: some of the files that it may open are for children, stores and servers. */
+/**
+ * How many connections a process may hold, from clients and to servers: some of the files that it may open are for children
+ * and stores.
+ */
 import { readdirSync, readFileSync } from "node:fs";
 
 const MOST = 20_000;
@@ -14,11 +17,26 @@ export function connectionBound(limit: number, open: number, ports = 1): number 
   return Math.max(1, Math.min(MOST, Math.floor(room / ports)));
 }
 
+/** How many to servers: the half of what connections of clients leave free. */
+export function upstreamBound(limit: number, open: number): number {
+  const free = limit - open - connectionBound(limit, open);
+  return Math.max(1, Math.min(MOST, Math.floor(free / 2)));
+}
+
 /** Of this process. Where the system does not tell: as if there were no limit. */
 export function ownConnectionBound(ports = 1): number {
+  return ofThisProcess((limit, open) => connectionBound(limit, open, ports));
+}
+
+/** The same for those to servers. */
+export function ownUpstreamBound(): number {
+  return ofThisProcess(upstreamBound);
+}
+
+function ofThisProcess(bound: (limit: number, open: number) => number): number {
   try {
     const [, limit] = /^Max open files\s+(\d+)/m.exec(readFileSync("/proc/self/limits", "latin1")) ?? [];
-    return limit === undefined ? MOST : connectionBound(Number(limit), readdirSync("/proc/self/fd").length, ports);
+    return limit === undefined ? MOST : bound(Number(limit), readdirSync("/proc/self/fd").length);
   } catch {
     return MOST;
   }

@@ -1,4 +1,4 @@
-export { ownConnectionBound, PORTS_OF_MEMBER } from "./connection-bound.ts";
+export { ownConnectionBound, ownUpstreamBound, PORTS_OF_MEMBER } from "./connection-bound.ts";
 export { EdgeLimiter, networkOf } from "./edge-limiter.ts";
 export { listenOn } from "./listen-on.ts";
 export { HttpListener } from "./listener.ts";

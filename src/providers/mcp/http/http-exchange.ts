@@ -6,6 +6,8 @@ export type HttpSend = {
   head: string;
   /** latin1 text: one character per byte. */
   body?: string;
+  /** With its query, instead of that of the client's URL. */
+  path?: string | undefined;
 };
 
 /**

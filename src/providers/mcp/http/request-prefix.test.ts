@@ -39,6 +39,12 @@ describe("buildRequest", () => {
     );
   });
 
+  test("goes to another path where it has one, and leaves out nothing else", () => {
+    const own = buildPrefixes(url, { "X-A": "1 HTTP/1.1" });
+    const sent = buildRequest(own, { method: "POST", head: "", body: "x", path: "/messages?at=1" });
+    expect(sent).toBe(buildRequest(own, { method: "POST", head: "", body: "x" }).replace("/mcp?x=1", "/messages?at=1"));
+  });
+
   test("sends no length without a body, and a zero length with an empty one", () => {
     expect(buildRequest(prefixes, { method: "GET", head: "" })).toBe("G\r\n\r\n");
     expect(buildRequest(prefixes, { method: "POST", head: "", body: "" })).toBe("P\r\nContent-Length: 0\r\n\r\n");

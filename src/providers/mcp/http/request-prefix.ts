@@ -35,9 +35,15 @@ export function buildPrefixes(url: URL, headers: Readonly<Record<string, string>
   return { POST: build("POST"), GET: build("GET"), DELETE: build("DELETE") };
 }
 
+const AFTER_PATH = " HTTP/1.1\r\n";
+
+function prefixOf(prefix: string, { method, path }: HttpSend): string {
+  return path === undefined ? prefix : `${method} ${path}${prefix.slice(prefix.indexOf(AFTER_PATH))}`;
+}
+
 /** The whole request as one text, so that head and body leave in one write. */
 export function buildRequest(prefixes: RequestPrefixes, request: HttpSend): string {
-  const prefix = prefixes[request.method];
+  const prefix = prefixOf(prefixes[request.method], request);
   if (request.body === undefined) return `${prefix}${request.head}\r\n`;
   return `${prefix}${request.head}Content-Length: ${request.body.length}\r\n\r\n${request.body}`;
 }
