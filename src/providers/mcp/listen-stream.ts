@@ -5,10 +5,10 @@ import { createSseDecoder, type SseDecoder, type SseEvent } from "../../wire/sse
 import type { HttpExchange, HttpFailure, HttpHandler, ResponseHead } from "./http/index.ts";
 import type { HttpLink } from "./http-link.ts";
 import { sendPaced } from "./paced-exchange.ts";
-import { lastEventLine } from "./post-stream.ts";
+import { lastEventLine, MIN_RETRY_MS } from "./post-stream.ts";
 import { readMessages } from "./read-messages.ts";
 
-const MIN_PAUSE_MS = 1000;
+const DEFAULT_PAUSE_MS = 1000;
 const MAX_PAUSE_MS = 30_000;
 /** Servers that write no head before the first event shall not delay the first call for long. */
 const FIRST_HEAD_MS = 500;
@@ -31,7 +31,7 @@ export class ListenStream implements HttpHandler {
   #exchange: HttpExchange | undefined;
   #decoder: SseDecoder | undefined;
   #lastEventId: string;
-  #retryMs = MIN_PAUSE_MS;
+  #retryMs = DEFAULT_PAUSE_MS;
   #tries = 0;
   #wasOpen = false;
   #isClosed = false;
@@ -120,7 +120,7 @@ export class ListenStream implements HttpHandler {
   #onEvent(event: SseEvent): void {
     if (event.id !== undefined) this.#moveTo(event.id);
     if (event.isIdDropped) this.#link.onLongEventId();
-    if (event.retry !== undefined) this.#retryMs = Math.min(event.retry, MAX_PAUSE_MS);
+    if (event.retry !== undefined) this.#retryMs = Math.min(Math.max(event.retry, MIN_RETRY_MS), MAX_PAUSE_MS);
     if (event.data === "" || event.type !== "message") return;
     try {
       for (const message of readMessages(event.data, this.#link.hasBatches)) this.#link.onMessage(message);

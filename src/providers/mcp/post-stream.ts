@@ -13,6 +13,8 @@ import { readMessages } from "./read-messages.ts";
 import type { RequestOptions, RequestSink, RequestStream, UpstreamFailure } from "./transport.ts";
 
 const DEFAULT_RETRY_MS = 1000;
+/** Whatever the server says: each of its streams would ask it again without a pause. */
+export const MIN_RETRY_MS = 500;
 const MAX_RETRY_MS = 60_000;
 /** Failed tries in a row to take a stream up again. A server that lets us in and ends the stream again is polled on. */
 const MAX_RESUME_TRIES = 5;
@@ -177,7 +179,7 @@ export class PostStream implements HttpHandler, RequestStream {
   #onEvent(event: SseEvent): void {
     if (event.id !== undefined) this.#lastEventId = event.id;
     if (event.isIdDropped && !this.#isAlone) this.#link.onLongEventId();
-    if (event.retry !== undefined) this.#retryMs = Math.min(event.retry, MAX_RETRY_MS);
+    if (event.retry !== undefined) this.#retryMs = Math.min(Math.max(event.retry, MIN_RETRY_MS), MAX_RETRY_MS);
     if (event.data === "" || event.type !== "message") return;
     if (!this.#takeLarge(event.data))
       for (const message of readMessages(event.data, this.#link.hasBatches)) this.#take(message);
