@@ -24,7 +24,7 @@ export async function stdio(options: ConfigFlags & { readonly catalog?: string }
 }
 
 /** What to write where the client is offered nothing: what verbs have granted is in a database that is not opened here. */
-export function closedLines(config: Config): string[] {
+function closedLines(config: Config): string[] {
   const { defaults, grants, bindings, rules } = declaredPolicy(config);
   const opens = [
     defaults.length === 0 || defaults.some(({ policy }) => policy === "opt-out"),

@@ -121,9 +121,8 @@ describe("an approved call that waits in line for its server", () => {
     throw new GatewayError("STATE_UNAVAILABLE", { message: "away" });
   };
 
-  test.each<[string, Partial<Pick<HeldRig["rig"], "isRevoked" | "offered">>, string]>([
+  test.each<[string, Partial<Pick<HeldRig["rig"], "isRevoked">>, string]>([
     ["whoever approved it was blocked", { isRevoked: () => true }, "was blocked since"],
-    ["the tool says something else", { offered: () => undefined }, "definition changed"],
     ["that cannot be looked up", { isRevoked: away }, "away"],
   ])("is not sent when %s by then", async (_what, change, said) => {
     const { seen, run, free } = await inLine();

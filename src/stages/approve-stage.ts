@@ -197,7 +197,8 @@ class HeldCall {
 
   /** Why the yes that it has used is worth nothing by the time at which it would be sent; undefined: it is. */
   async #overtaken(approval: Approval): Promise<GatewayError | undefined> {
-    const why = await this.#options.approvals.worthlessBecause(approval, this.#definition());
+    // As it was when the yes was used: a definition has flags of ours in it, too, which change with [gate].
+    const why = await this.#options.approvals.worthlessBecause(approval, approval.definition);
     return why === undefined ? undefined : notSent(approval.tool, `its approval does not hold any more: ${why}`);
   }
 

@@ -2,7 +2,15 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
-import { FakeHost, FakeMeter, FakeOut, fakeCall, fakeSession, silentLog, toolCall } from "../../../tests/kit/fake-host.ts";
+import {
+  FakeHost,
+  FakeMeter,
+  FakeOut,
+  fakeCall,
+  fakeSession,
+  silentLog,
+  toolCall,
+} from "../../../tests/kit/fake-host.ts";
 import { ManualTime } from "../../../tests/kit/manual-time.ts";
 import { type Exchange, HttpFixture, startHttpFixture } from "./fixtures/http-server.ts";
 import { createProvider, openProvider } from "./fixtures/setup.ts";
