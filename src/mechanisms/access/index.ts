@@ -9,6 +9,7 @@ export { MemoryPolicy } from "./memory-policy.ts";
 export { isOfferedTo } from "./offered-to.ts";
 export type { OfferedPrimitive } from "./operations/index.ts";
 export { misspelledPatterns } from "./pattern-spelling.ts";
+export { barest } from "./plain-path.ts";
 export { namedByPlatform } from "./platform-names.ts";
 export {
   type AccessPolicy,

@@ -3,6 +3,7 @@ import { ManualTime } from "../../../tests/kit/manual-time.ts";
 import { KeptLog } from "../../../tests/kit/quiet.ts";
 import { type Block, type PolicyEntry, type Run, untracked } from "../../contract/index.ts";
 import { LivePolicy, MemoryPolicy } from "../../mechanisms/access/index.ts";
+import { loadConfig } from "../config/load-config.ts";
 import type { LiveParts } from "./live-parts.ts";
 import { endSwitchedOff, watchSwitches } from "./switched-off.ts";
 
@@ -35,14 +36,21 @@ async function rig() {
   return { set, heard };
 }
 
+const table = { servers: [{ id: "files", prefix: "docs", command: "node" }] };
+const CONFIG = loadConfig({ table, originOf: () => undefined, files: [] }, { env: {} });
+
 /** What ends of a call and a session, both at a server of that name. */
-function ended(block: Partial<Block>, tenant = "t"): { call: boolean; session: boolean } {
+function ended(
+  block: Partial<Block>,
+  tenant = "t",
+  { kind = "tool", name = "read" }: { kind?: "tool" | "resource"; name?: string } = {},
+): { call: boolean; session: boolean } {
   const seen = { call: false, session: false };
   const principal = {
     id: "x",
     identity: { tenant, user: "u", client: "c", groups: [], scopes: [], role: undefined, proof: "token" },
   } as const;
-  const call = { principal, target: { provider: "files", kind: "tool", name: "read" }, origin: { front: "mcp" } };
+  const call = { principal, target: { provider: "files", kind, name }, origin: { front: "mcp" } };
   const run = {
     call,
     cancel: () => {
@@ -55,7 +63,7 @@ function ended(block: Partial<Block>, tenant = "t"): { call: boolean; session: b
     },
   };
   const whole = { tenant: "t", server: "files", protocol: "mcp", primitive: "", ...block } as Block;
-  endSwitchedOff(whole, { sessions, runs: () => [run] } as unknown as LiveParts);
+  endSwitchedOff(whole, { sessions, runs: () => [run], config: () => CONFIG } as unknown as LiveParts);
   return seen;
 }
 
@@ -88,7 +96,20 @@ describe("what is switched off", () => {
 
   test("as one primitive ends its calls, and no session", () => {
     expect(ended({ primitive: "read" })).toEqual({ call: true, session: false });
-    expect(ended({ primitive: "files.re*" })).toEqual({ call: true, session: false });
+    expect(ended({ primitive: "docs.re*" })).toEqual({ call: true, session: false });
     expect(ended({ primitive: "write" })).toEqual({ call: false, session: false });
+    expect(ended({ primitive: "files.read" })).toEqual({ call: false, session: false });
+  });
+
+  test.each(["file:///pay%20roll.txt", "file:///pay roll.txt", "docs.file:///pay%20roll.txt"])(
+    "ends what is read by another spelling of %s",
+    (primitive) => {
+      const read = (name: string) => ended({ primitive }, "t", { kind: "resource", name }).call;
+      expect(["file:///pay roll.txt", "file:///pay%20roll.txt", "file:///pay"].map(read)).toEqual([true, true, false]);
+    },
+  );
+
+  test("as a primitive of everybody's ends none of another", () => {
+    expect(ended({ primitive: "other.read" })).toEqual({ call: false, session: false });
   });
 });

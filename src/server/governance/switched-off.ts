@@ -1,7 +1,15 @@
 /** What operators switch off by an exposure ends like what is revoked: calls, sessions, and the tokens for it. */
-import { type Block, identityOf, matchesPattern, type PolicyEntry, type Principal } from "../../contract/index.ts";
-import { type Exposure, type LivePolicy, readExposure } from "../../mechanisms/access/index.ts";
+import {
+  type Block,
+  identityOf,
+  matchesPattern,
+  type PolicyEntry,
+  type Principal,
+  type Target,
+} from "../../contract/index.ts";
+import { barest, type Exposure, type LivePolicy, readExposure } from "../../mechanisms/access/index.ts";
 import { makeBlock } from "../../mechanisms/identity/revocation/index.ts";
+import { dottedName } from "./dotted-name.ts";
 import type { LiveParts } from "./live-parts.ts";
 
 const ANY = "*";
@@ -33,16 +41,19 @@ function blockOf(entry: PolicyEntry): Block[] {
   return [makeBlock({ subject: "everybody", key: "", reason: "switched off", ...scope }, updatedBy, updatedAt)];
 }
 
-export function endSwitchedOff(block: Block, { sessions, runs }: LiveParts): void {
-  const { tenant, server, protocol, primitive } = block;
+export function endSwitchedOff(block: Block, { sessions, runs, config }: LiveParts): void {
+  const { tenant, server, protocol } = block;
+  const primitive = barest(block.primitive);
   const isOf = (principal: Principal) => tenant === "" || identityOf(principal).tenant === tenant;
   const isAt = (provider: string, front: string) =>
     (server === "" || server === provider) && (protocol === "" || protocol === front);
-  const isNamed = (provider: string, name: string) =>
-    primitive === "" || matchesPattern(primitive, name) || matchesPattern(primitive, `${provider}.${name}`);
+  // By the names that switches have, and in any spelling, as new calls are.
+  const isNamed = (target: Target) =>
+    primitive === "" ||
+    [target.name, dottedName(config(), target)].some((name) => matchesPattern(primitive, barest(name)));
   for (const run of runs()) {
     const { principal, target, origin } = run.call;
-    const isMeant = isOf(principal) && isAt(target.provider, origin.front) && isNamed(target.provider, target.name);
+    const isMeant = isOf(principal) && isAt(target.provider, origin.front) && isNamed(target);
     if (isMeant) run.cancel(SWITCHED_OFF);
   }
   if (primitive !== "") return;
