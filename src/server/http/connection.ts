@@ -5,58 +5,26 @@
 import type { Socket } from "node:net";
 import type { BodyTaker, HttpPeer } from "../../contract/index.ts";
 import { CONTINUE, faultText } from "./answer-text.ts";
+import type { ConnectionHost } from "./connection-host.ts";
 import { Exchange, type ExchangeOwner } from "./exchange.ts";
-import { HeldBytes, type HoldingHost } from "./held-bytes.ts";
+import { HeldBytes } from "./held-bytes.ts";
 import { peerOf } from "./peer.ts";
 import { RequestFault } from "./request-fault.ts";
 import type { RequestHead } from "./request-head.ts";
 import { RequestReader } from "./request-reader.ts";
+import type { WaitingClient } from "./request-turns.ts";
 import { readShared } from "./shared-buffer.ts";
 import type { Unfinished } from "./unfinished.ts";
-import type { Unread, UnreadBook } from "./unread.ts";
-
-/** What a connection needs of the listener. */
-export interface ConnectionHost extends HoldingHost {
-  readonly dateLine: string;
-  readonly tick: number;
-  readonly isDraining: boolean;
-  /** No connection stays open that waits for nothing. */
-  readonly closesIdle: boolean;
-  readonly limits: ConnectionLimits;
-  readonly unread: UnreadBook;
-  /** False: nothing may leave or be taken any more on the connections that are there. Absent: always. */
-  readonly mayWrite: (() => boolean) | undefined;
-  /** Who sends these headers; `peer`: the other end of the connection. */
-  clientAddress(peer: string, headers: RequestHead["headers"]): string | undefined;
-  onRequest(exchange: Exchange): void;
-  /** The body does not fit in memory now: the request is answered without it. */
-  onNoRoom(exchange: Exchange): void;
-  /** A body is whole that did not come with its head: it is handed over now or later, or the request is answered without it. */
-  onLateBody(exchange: Exchange, handOver: () => void): void;
-  /** A handler threw. The client has been answered with 500, or cut off in the middle of an answer. */
-  onError(cause: unknown): void;
-  /** A client was turned away before anybody could answer it, or while it was waited for. */
-  onRefused(status: number, peer: string | undefined): void;
-  /** A client was cut off that did not read what it had asked for. */
-  onUnread(peer: string | undefined): void;
-  onGone(connection: HttpConnection): void;
-}
-
-/** In ticks, which are seconds; but for the last. */
-export type ConnectionLimits = {
-  readonly head: number;
-  /** From one piece of a body to the next. */
-  readonly body: number;
-  /** For a whole body, from its head on; large ones have more, see `BODY_RATE`. */
-  readonly wholeBody: number;
-  readonly idle: number;
-  readonly linger: number;
-  readonly stalledWriteMs: number;
-};
+import type { Unread } from "./unread.ts";
 
 /** What may be read beyond the present request, and what is read of an unwanted body to save the connection. */
 const MAX_AHEAD = 64 * 1024;
 const NO_ROOM = "the gateway holds too much of other messages; try again";
+/**
+ * One read of TLS is one record, of which many may come in a turn, and nothing tells where that ends: every so many reads the
+ * request waits for the next one.
+ */
+const SECURE_READS = 8;
 /** So many bytes of a body earn it another second. */
 const BODY_RATE = 16 * 1024;
 
@@ -64,7 +32,7 @@ const BODY_RATE = 16 * 1024;
 //  1. `#exchange` is set from the end of a request's head to the end of its answer, or until the client is gone.
 //  2. The reader is busy exactly while there is an exchange or `#isHeld`.
 //  3. Once `#isClosing`, nothing more is written and whatever comes is dropped.
-export class HttpConnection implements ExchangeOwner, Unread, Unfinished {
+export class HttpConnection implements ExchangeOwner, Unread, Unfinished, WaitingClient {
   readonly #socket: Socket;
   readonly #host: ConnectionHost;
   readonly #reader: RequestReader;
@@ -79,6 +47,8 @@ export class HttpConnection implements ExchangeOwner, Unread, Unfinished {
   #isHeld = false;
   #isClosing = false;
   #isStalled = false;
+  readonly #isSecure: boolean;
+  #reads = 0;
   #since: number;
   /** When the head of the present request was whole. */
   #askedAt = 0;
@@ -92,6 +62,7 @@ export class HttpConnection implements ExchangeOwner, Unread, Unfinished {
       (taker, text) => this.#onLateBody(taker, text),
     );
     this.#since = host.tick;
+    this.#isSecure = "encrypted" in socket;
     readShared(socket, (text) => this.#onData(text));
     socket.on("data", (bytes: Buffer) => this.#onData(bytes.toString("latin1")));
     socket.on("end", () => this.#onPeerDone());
@@ -126,6 +97,7 @@ export class HttpConnection implements ExchangeOwner, Unread, Unfinished {
     if (this.#isClosing || this.#isMuted()) return;
     // The time of a head runs from its first byte, that of the rest of a body from the last one.
     if (!this.#reader.isInHead) this.#since = this.#host.tick;
+    if (this.#isSecure && ++this.#reads % SECURE_READS === 0) this.#reader.spendTurn();
     this.#reader.add(text);
     this.#readOn();
   }
@@ -138,11 +110,19 @@ export class HttpConnection implements ExchangeOwner, Unread, Unfinished {
     }
     if (this.#isClosing) return;
     if (!this.#held.set(this.#reader.heldBytes)) return this.giveWay();
-    const isFull = this.#reader.ahead > MAX_AHEAD;
+    const { isWaiting } = this.#reader;
+    const isFull = isWaiting || this.#reader.ahead > MAX_AHEAD;
     if (isFull !== this.#isPaused) this.#setPaused(isFull);
+    if (isWaiting) return this.#host.turns.wait(this);
     if (!this.#isBusy && (this.#isPeerDone || this.#reader.skipped > MAX_AHEAD)) this.#close();
     // After the client's last byte, a body that is not whole never will be.
     else if (this.#isPeerDone && this.#reader.isInBody) this.destroy();
+  }
+
+  takeTurn(): void {
+    if (this.#isClosing || this.#isMuted()) return;
+    this.#reader.renewTurn();
+    this.#readOn();
   }
 
   get peerAddress(): string {
@@ -356,7 +336,8 @@ export class HttpConnection implements ExchangeOwner, Unread, Unfinished {
    */
   #onPeerDone(): void {
     this.#isPeerDone = true;
-    if (this.#isClosing) return;
+    // What it has asked before waits for its turn.
+    if (this.#isClosing || this.#reader.isWaiting) return;
     if (!this.#isBusy) this.#close();
     else if (this.#exchange?.isOpen || this.#exchange?.onClose || this.#reader.isInBody) this.destroy();
   }
@@ -367,6 +348,7 @@ export class HttpConnection implements ExchangeOwner, Unread, Unfinished {
     const exchange = this.#exchange;
     this.#exchange = undefined;
     this.#host.unread.caughtUp(this);
+    this.#host.turns.leave(this);
     this.#host.onGone(this);
     this.#guard(() => exchange?.leave());
   }

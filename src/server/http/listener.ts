@@ -10,10 +10,12 @@ import {
   type Timers,
 } from "../../contract/index.ts";
 import { dateLine } from "./answer-text.ts";
-import { type ConnectionHost, type ConnectionLimits, HttpConnection } from "./connection.ts";
+import { HttpConnection } from "./connection.ts";
 import { ownConnectionBound } from "./connection-bound.ts";
+import type { ConnectionHost, ConnectionLimits } from "./connection-host.ts";
 import type { Exchange } from "./exchange.ts";
 import { RequestFault } from "./request-fault.ts";
+import { RequestTurns } from "./request-turns.ts";
 import { TlsServer, type TlsTerms } from "./tls-server.ts";
 import { UnfinishedBook } from "./unfinished.ts";
 import { UnreadBook, type UnreadLimits, unreadLimits } from "./unread.ts";
@@ -72,6 +74,7 @@ export class HttpListener implements ConnectionHost {
   readonly budget: ByteBudget;
   readonly unfinished: UnfinishedBook;
   readonly unread: UnreadBook;
+  readonly turns = new RequestTurns();
   readonly mayWrite: (() => boolean) | undefined;
   dateLine = dateLine();
   tick = 0;

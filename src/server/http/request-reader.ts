@@ -1,5 +1,6 @@
 /**
- * Takes requests off the text of one connection, one at a time: the next head is looked at when the owner says so.
+ * Takes requests off the text of one connection, one at a time: the next head is looked at when the owner says so. Of what has come
+ * at once, that is one request in a turn: what a client sends without waiting for answers is dealt with while others have theirs.
  * Throws RequestFault where the bytes cannot be understood in one way only; nothing must be read after that.
  */
 import type { BodyTaker } from "../../contract/index.ts";
@@ -12,6 +13,7 @@ import { MAX_HEAD_BYTES, parseRequestHead, type RequestHead } from "./request-he
 //  1. `#text` from `#at` on is what has come and belongs to nobody yet.
 //  2. A head is read only when the reader is not busy and the body before it is whole.
 //  3. `#body` is set only while `#hasRest`; `#taker` only while `#body`.
+//  4. No head is read while `#isSpent`, which is over with `renewTurn`, or when all that has come is dealt with.
 export class RequestReader {
   readonly #onHead: (head: RequestHead) => void;
   readonly #onLateBody: (taker: BodyTaker, text: string) => void;
@@ -25,6 +27,7 @@ export class RequestReader {
   #isBusy = false;
   #isPumping = false;
   #isTooLarge = false;
+  #isSpent = false;
 
   /**
    * From `onHead` on the reader is busy with that request, until `next`. `onLateBody` gives the taker a body that was not
@@ -41,7 +44,12 @@ export class RequestReader {
   }
 
   get isInHead(): boolean {
-    return !this.#isBusy && !this.#hasRest && this.#text !== "";
+    return !this.#isBusy && !this.#hasRest && !this.#isSpent && this.#text !== "";
+  }
+
+  /** What has come behind a request waits for the next turn of this connection. */
+  get isWaiting(): boolean {
+    return this.#isSpent && !this.#isBusy && !this.#hasRest && this.#at < this.#text.length;
   }
 
   /** A body was asked for, or is skipped, and is not whole yet. */
@@ -102,7 +110,16 @@ export class RequestReader {
     this.#at = 0;
   }
 
-  /** Does all that can be done with what is here. Called from inside itself it leaves that to the outer call: false. */
+  /** The next head waits for the next turn, unless nothing is here when all else is done. */
+  spendTurn(): void {
+    this.#isSpent = true;
+  }
+
+  renewTurn(): void {
+    this.#isSpent = false;
+  }
+
+  /** Does all that can be done with what is here in this turn. Called from inside itself it leaves that to the outer call: false. */
   pump(): boolean {
     if (this.#isPumping) return false;
     this.#isPumping = true;
@@ -169,12 +186,13 @@ export class RequestReader {
   #clear(): void {
     this.#text = "";
     this.#at = 0;
+    this.#isSpent = false;
   }
 
   /** False: nothing more to do with what is here for now. */
   #step(): boolean {
     if (this.#body) return this.#takeBody(this.#body);
-    return !this.#isBusy && !this.#hasRest && this.#takeHead();
+    return !this.#isBusy && !this.#hasRest && !this.#isSpent && this.#takeHead();
   }
 
   #takeHead(): boolean {
@@ -185,6 +203,7 @@ export class RequestReader {
     this.#at = end;
     this.#hasRest = known.length > 0 || known.head.framing === "chunked";
     this.#isBusy = true;
+    this.#isSpent = true;
     this.#isTooLarge = false;
     this.#onHead(known.head);
     return true;
@@ -214,7 +233,10 @@ export class RequestReader {
       this.#body = undefined;
       this.#taker = undefined;
       this.#hasRest = false;
-      if (taker) this.#onLateBody(taker, body.text);
+      if (taker) {
+        this.#isSpent = true;
+        this.#onLateBody(taker, body.text);
+      }
     }
     return this.#at > before;
   }

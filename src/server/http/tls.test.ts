@@ -10,7 +10,7 @@ import { ManualTime } from "../../../tests/kit/manual-time.ts";
 import { pathOf } from "../../../tests/needs/need.ts";
 import { openssl } from "../../../tests/needs/programs.ts";
 import type { HttpPeer } from "../../contract/index.ts";
-import { HttpListener } from "./listener.ts";
+import { HttpListener, type HttpListenerOptions } from "./listener.ts";
 import type { TlsTerms } from "./tls-server.ts";
 
 let folder = "";
@@ -37,13 +37,16 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
+/** Written one by one, and read together. */
+const RECORDS = 200;
+
 let listener: HttpListener | undefined;
 afterEach(() => listener?.close());
 
 const terms = (name = "server"): TlsTerms => ({ cert: text(`${name}.crt`), key: text(`${name}.key`) });
 
 /** Answers each request with what it knows of the peer. */
-async function listen(tls: TlsTerms): Promise<number> {
+async function listen(tls: TlsTerms, more: Partial<HttpListenerOptions> = {}): Promise<number> {
   listener = new HttpListener({
     timers: new ManualTime(),
     tls,
@@ -51,6 +54,7 @@ async function listen(tls: TlsTerms): Promise<number> {
     onError: (cause) => {
       throw cause;
     },
+    ...more,
   });
   const { server } = listener;
   await new Promise<void>((resolve) => server.listen({ host: "127.0.0.1", port: 0 }, resolve));
@@ -108,6 +112,37 @@ describe("a listener with a certificate", () => {
     expect(await shown()).toBe("server");
     listener?.renew(terms("renewed"));
     expect(await shown()).toBe("renewed");
+  });
+
+  test("leaves others a turn where each of many requests is a record of its own", async () => {
+    let inTurn = 0;
+    let most = 0;
+    const port = await listen(terms(), {
+      onRequest(_, response) {
+        if (inTurn++ === 0)
+          setImmediate(() => {
+            most = Math.max(most, inTurn);
+            inTurn = 0;
+          });
+        const until = performance.now() + 1;
+        while (performance.now() < until) {}
+        response.answer(200, "", "x");
+      },
+    });
+    const answered = await new Promise<number>((resolve, reject) => {
+      let heard = "";
+      const socket = connect({ host: "127.0.0.1", port, ca: text("ca.crt") }, () => {
+        for (let count = 0; count < RECORDS; count++) socket.write("GET /x HTTP/1.1\r\nHost: a\r\n\r\n");
+      });
+      socket.setEncoding("latin1").on("data", (text: string) => {
+        heard += text;
+        const count = heard.match(/HTTP\/1.1 200/g)?.length ?? 0;
+        if (count === RECORDS) resolve(count);
+      });
+      socket.on("error", reject);
+    });
+    expect(answered).toBe(RECORDS);
+    expect(most).toBeLessThan(RECORDS / 4);
   });
 
   test("goes on after clients that speak no TLS", async () => {
