@@ -14,9 +14,8 @@ import {
 } from "../../contract/index.ts";
 import { RepeatedWarning } from "../../providers/mcp/repeated-warning.ts";
 import { errorText } from "../../wire/jsonrpc/index.ts";
-import { HttpListener, ownConnectionBound, PORTS_OF_MEMBER } from "../http/index.ts";
+import { Handshakes, HttpListener, ownConnectionBound, PORTS_OF_MEMBER } from "../http/index.ts";
 import { answerNoRoom, heldBy } from "../no-room.ts";
-import { Handshakes } from "./handshakes.ts";
 import { addressOf, markOf, principalOf, REFUSED } from "./hop-lines.ts";
 import { createHopServer } from "./hop-tls.ts";
 

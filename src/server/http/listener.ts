@@ -60,6 +60,8 @@ const TICK_MS = 1000;
 const LIMITS: ConnectionLimits = { head: 15, body: 30, wholeBody: 300, idle: 65, linger: 5, stalledWriteMs: 120_000 };
 /** Beside those that there may be: those that are told 503, who need a moment to read it. */
 const REFUSED_PART = 1 / 16;
+/** Over TLS, of all: those in their handshakes, for which others that have come through need not go. */
+const HANDSHAKE_PART = 1 / 4;
 /** Of all that there may be: so many idle ones are closed at once, because to find them takes a look at all. */
 const CLOSED_PART = 1 / 64;
 /** Below that part of the bound the next time at it is news. */
@@ -95,7 +97,9 @@ export class HttpListener implements ConnectionHost {
 
   constructor(options: HttpListenerOptions) {
     this.#options = options;
-    this.#max = options.maxConnections ?? Math.ceil(ownConnectionBound(options.ports) * (1 - REFUSED_PART));
+    const handshakes = options.tls ? HANDSHAKE_PART : 0;
+    const own = () => ownConnectionBound(options.ports) * (1 - REFUSED_PART - handshakes);
+    this.#max = options.maxConnections ?? Math.ceil(own());
     this.#maxRefused = Math.ceil(this.#max * REFUSED_PART);
     this.limits = { ...LIMITS, ...options.limits };
     this.budget = options.budget ?? new ByteBudget(Number.POSITIVE_INFINITY);
@@ -106,11 +110,10 @@ export class HttpListener implements ConnectionHost {
     const probes = { keepAlive: true, keepAliveInitialDelay: PROBE_MS };
     const sockets = { allowHalfOpen: true, noDelay: true, ...probes };
     const accept = (socket: Socket) => this.accept(socket);
-    this.#tls = options.tls && new TlsServer(options.tls, sockets, accept);
+    const maxHandshakes = Math.ceil((this.#max * handshakes) / (1 - handshakes));
+    this.#tls = options.tls && new TlsServer(options.tls, { ...sockets, maxHandshakes }, accept);
     this.server = this.#tls?.server ?? createServer(sockets, accept);
     this.server.on("connection", () => this.#taken++);
-    // Those in a handshake are not among our connections yet.
-    if (this.#tls) this.server.maxConnections = this.#max + this.#maxRefused;
   }
 
   get connections(): number {

@@ -2,6 +2,7 @@
 import { constants } from "node:crypto";
 import type { Socket } from "node:net";
 import { createServer, type SecureContextOptions, type Server, type TLSSocket, type TlsOptions } from "node:tls";
+import { Handshakes } from "./handshakes.ts";
 
 /** Texts in PEM. */
 export type TlsTerms = {
@@ -18,7 +19,13 @@ export class TlsServer {
   /** Also of those who have not come through the handshake. */
   readonly #sockets = new Set<Socket>();
 
-  constructor(terms: TlsTerms, options: TlsOptions, onSocket: (socket: TLSSocket) => void) {
+  /** `maxHandshakes`: so many at a time; beyond that the oldest is broken off, of the network that has most. */
+  constructor(
+    terms: TlsTerms,
+    { maxHandshakes, ...options }: TlsOptions & { readonly maxHandshakes: number },
+    onSocket: (socket: TLSSocket) => void,
+  ) {
+    const handshakes = new Handshakes(maxHandshakes);
     const settings = {
       ...options,
       ...secureContext(terms),
@@ -28,9 +35,13 @@ export class TlsServer {
       // Whoever shows none may have a token; one that is not trusted is refused where the request is.
       rejectUnauthorized: false,
     };
-    this.server = createServer(settings, onSocket);
+    this.server = createServer(settings, (socket) => {
+      handshakes.end(socket);
+      onSocket(socket);
+    });
     this.server.on("tlsClientError", (_cause, socket) => socket.destroy());
     this.server.on("connection", (socket) => {
+      handshakes.add(socket);
       this.#sockets.add(socket);
       socket.once("close", () => this.#sockets.delete(socket));
     });

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { request } from "node:https";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, connect as connectPlain } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect } from "node:tls";
@@ -143,6 +143,16 @@ describe("a listener with a certificate", () => {
     });
     expect(answered).toBe(RECORDS);
     expect(most).toBeLessThan(RECORDS / 4);
+  });
+
+  test("takes clients beside any number that say nothing", async () => {
+    const port = await listen(terms(), { maxConnections: 6 });
+    const silent = Array.from({ length: 30 }, () => connectPlain({ host: "127.0.0.1", port }));
+    await Promise.all(
+      silent.map((socket) => new Promise((resolve) => socket.on("error", resolve).on("connect", resolve))),
+    );
+    for (let count = 0; count < 3; count++) expect(await get(port)).toMatchObject({ address: "127.0.0.1" });
+    for (const socket of silent) socket.destroy();
   });
 
   test("goes on after clients that speak no TLS", async () => {

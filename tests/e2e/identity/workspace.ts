@@ -57,9 +57,9 @@ export class Workspace implements AsyncDisposable {
   }
 
   /** Resolves when every server has listed. */
-  async up(listen: string, env: Readonly<Record<string, string>> = {}): Promise<string> {
+  async up(listen: string, env: Readonly<Record<string, string>> = {}, openFiles?: number): Promise<string> {
     const config = ["--config", join(this.folder, "isthmus.toml")];
-    this.#gateway = new Program(["up", "--listen", listen, "--json", ...config], { env });
+    this.#gateway = new Program(["up", "--listen", listen, "--json", ...config], { env, openFiles });
     const [line] = await this.#gateway.output(/^\{.*\}\n/m);
     return new URL(JSON.parse(line).url).origin;
   }

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
+import { withOpenFiles } from "../../kit/open-files.ts";
 
 export const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 const PROGRAM = join(ROOT, "dist/isthmus.js");
@@ -15,6 +16,8 @@ export type ProgramOptions = {
   /** Further files of that folder, which is also the home of the program. */
   readonly files?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string>>;
+  /** How many files it may open; unset: as many as here. */
+  readonly openFiles?: number | undefined;
 };
 
 const running = new Set<ChildProcessByStdio<Writable, Readable, Readable>>();
@@ -39,7 +42,8 @@ export class Program {
     }
     // A home of its own: what the developer has configured must not be found.
     const env = { PATH: process.env.PATH ?? "", HOME: this.folder, ...options.env };
-    this.child = spawn(process.execPath, [PROGRAM, ...args], {
+    const command = withOpenFiles(options.openFiles, [process.execPath, PROGRAM, ...args]);
+    this.child = spawn(command.program, command.args, {
       cwd: this.folder,
       env,
       stdio: ["pipe", "pipe", "pipe"],
