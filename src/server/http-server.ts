@@ -31,7 +31,7 @@ import { ExpiringStreams } from "./expiring-streams.ts";
 import type { Authenticator } from "./governance/index.ts";
 import type { Home } from "./home.ts";
 import { type EdgeLimiter, HttpListener, listenOn, type TlsTerms } from "./http/index.ts";
-import { answerNoRoom, heldBy } from "./no-room.ts";
+import { answerNoRoom, callerOf, heldBy } from "./no-room.ts";
 import { answerOriginFault, answerOwnProblem, FAILED, isAdmin, TOO_MANY } from "./own-problem.ts";
 import { type OwnRoute, routeOf } from "./route.ts";
 
@@ -125,6 +125,7 @@ export class HttpServer {
       clientAddress: options.clientAddress,
       ...(options.budget && { budget: options.budget }),
       holderOf: heldBy,
+      callerOf,
       onNoRoom: (request, response) => {
         options.meter.count("isthmus_refused_total", "memory");
         answerNoRoom(request, response);
@@ -135,7 +136,9 @@ export class HttpServer {
         options.refused?.({ reason: `http ${status}`, address: peer });
       },
       onFull: (connections) =>
-        options.log.warn("too many connections: those that have been idle for longest are closed", { connections }),
+        options.log.warn("too many connections: those that nobody needs are closed, then those of whoever has most", {
+          connections,
+        }),
       onUnread: (peer) => {
         options.meter.count("isthmus_refused_total", "unread");
         options.log.info("client cut off that does not read", { peer });

@@ -1,5 +1,13 @@
 /** Whose messages take up the memory of the gateway, and what a client hears for whose message there is none. */
-import { GatewayError, type Holder, type HttpRequest, type HttpResponse, holderOf, textOf } from "../contract/index.ts";
+import {
+  GatewayError,
+  type Holder,
+  type HttpRequest,
+  type HttpResponse,
+  holderOf,
+  identityOf,
+  textOf,
+} from "../contract/index.ts";
 import { networkOf } from "./http/index.ts";
 import { answerOwnProblem, isAdmin } from "./own-problem.ts";
 
@@ -14,6 +22,12 @@ export function budgetBytes(heapBytes: number): number {
 export function heldBy(peer: string, request: HttpRequest | undefined): Holder {
   if (!request) return { name: `address ${networkOf(peer)}`, group: "unknown callers" };
   return holderOf(request.principal, networkOf(request.clientAddress ?? peer));
+}
+
+/** Who has a share of the connections: not whoever is on this machine or at the other end of the hop, nor who is not known by name. */
+export function callerOf({ principal }: HttpRequest): Holder | undefined {
+  const { proof } = identityOf(principal);
+  return proof === "none" || proof === "local" ? undefined : holderOf(principal, "");
 }
 
 const MESSAGE =

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { withOpenFiles } from "../kit/open-files.ts";
 import { ownEnvironment } from "../kit/own-home.ts";
 import { freePort } from "../kit/servers/test-server.ts";
 
@@ -17,6 +18,8 @@ export type FleetOptions = {
   readonly env?: Readonly<Record<string, string>>;
   /** Keeps what the processes said, in this folder. */
   readonly logs?: string | undefined;
+  /** How many files each may open; unset: as many as here. */
+  readonly openFiles?: number | undefined;
 };
 
 /** The gateways. `kill` and `start` name one by its place. */
@@ -64,11 +67,11 @@ export class Fleet {
     const folder = this.folder(index);
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, "isthmus.toml"), this.#options.config);
-    const child = spawn(
-      process.execPath,
-      [PROGRAM, "up", "--config", "isthmus.toml", "--listen", `127.0.0.1:${this.ports[index]}`],
-      { cwd: folder, env: ownEnvironment(this.#options.env), stdio: ["ignore", "ignore", "pipe"] },
-    );
+    const listen = `127.0.0.1:${this.ports[index]}`;
+    const up = [process.execPath, PROGRAM, "up", "--config", "isthmus.toml", "--listen", listen] as const;
+    const { program, args } = withOpenFiles(this.#options.openFiles, up);
+    const env = ownEnvironment(this.#options.env);
+    const child = spawn(program, args, { cwd: folder, env, stdio: ["ignore", "ignore", "pipe"] });
     this.#children[index] = child;
     const { logs } = this.#options;
     if (logs !== undefined) this.#logs[index] ??= createWriteStream(join(logs, `gateway-${index}.log`), { flags: "a" });

@@ -124,8 +124,8 @@ export const SENTENCES: Readonly<Record<string, (fields: LogFields) => string>> 
   "outcome of a delivery is not kept": ({ channel }) =>
     `whether a message (${channel}) has arrived could not be written down: it may be sent again`,
   // Clients.
-  "too many connections: those that have been idle for longest are closed": ({ connections }) =>
-    `there are ${connections} connections, and no more may be open (see "ulimit -n"): those that have been idle for longest are closed`,
+  "too many connections: those that nobody needs are closed, then those of whoever has most": ({ connections }) =>
+    `there are ${connections} connections, and no more may be open (see "ulimit -n"): those that nobody needs are closed, then those of whoever has most`,
   "client cut off that does not read": ({ peer }) =>
     `the client at ${peer} was cut off: it does not read what it is sent`,
   "initialize failed inside the gateway": () => "a client could not begin, for a fault in the gateway",

@@ -15,7 +15,7 @@ import {
 import { RepeatedWarning } from "../../providers/mcp/repeated-warning.ts";
 import { errorText } from "../../wire/jsonrpc/index.ts";
 import { Handshakes, HttpListener, ownConnectionBound, PORTS_OF_MEMBER } from "../http/index.ts";
-import { answerNoRoom, heldBy } from "../no-room.ts";
+import { answerNoRoom, callerOf, heldBy } from "../no-room.ts";
 import { addressOf, markOf, principalOf, REFUSED } from "./hop-lines.ts";
 import { createHopServer } from "./hop-tls.ts";
 
@@ -61,6 +61,7 @@ export class HopListener {
     this.#http = new HttpListener({
       ...(budget && { budget }),
       holderOf: heldBy,
+      callerOf,
       onNoRoom: answerNoRoom,
       timers,
       mayWrite,
@@ -68,7 +69,9 @@ export class HopListener {
       clientAddress: (_peer, headers) => addressOf(headers),
       onRequest: (request, response) => this.#take(request, response),
       onFull: (connections) =>
-        log.warn("too many connections: those that have been idle for longest are closed", { connections }),
+        log.warn("too many connections: those that nobody needs are closed, then those of whoever has most", {
+          connections,
+        }),
       onError: (cause) => log.error("request failed", { cause }),
     });
     this.#server = createHopServer(options.key, {

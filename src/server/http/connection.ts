@@ -8,6 +8,7 @@ import { CONTINUE, faultText } from "./answer-text.ts";
 import type { ConnectionHost } from "./connection-host.ts";
 import { Exchange, type ExchangeOwner } from "./exchange.ts";
 import { HeldBytes } from "./held-bytes.ts";
+import { type Occupant, TOO_MANY, type Use } from "./making-room.ts";
 import { peerOf } from "./peer.ts";
 import { RequestFault } from "./request-fault.ts";
 import type { RequestHead } from "./request-head.ts";
@@ -20,11 +21,8 @@ import type { Unread } from "./unread.ts";
 /** What may be read beyond the present request, and what is read of an unwanted body to save the connection. */
 const MAX_AHEAD = 64 * 1024;
 const NO_ROOM = "the gateway holds too much of other messages; try again";
-/**
- * One read of TLS is one record, of which many may come in a turn, and nothing tells where that ends: every so many reads the
- * request waits for the next one.
- */
-const SECURE_READS = 8;
+/** A read of TLS is one record, and nobody tells how many of them come in a turn: every so many reads, a request waits. */
+const READS_OF_TURN = 8;
 /** So many bytes of a body earn it another second. */
 const BODY_RATE = 16 * 1024;
 
@@ -32,7 +30,7 @@ const BODY_RATE = 16 * 1024;
 //  1. `#exchange` is set from the end of a request's head to the end of its answer, or until the client is gone.
 //  2. The reader is busy exactly while there is an exchange or `#isHeld`.
 //  3. Once `#isClosing`, nothing more is written and whatever comes is dropped.
-export class HttpConnection implements ExchangeOwner, Unread, Unfinished, WaitingClient {
+export class HttpConnection implements ExchangeOwner, Unread, Unfinished, WaitingClient, Occupant {
   readonly #socket: Socket;
   readonly #host: ConnectionHost;
   readonly #reader: RequestReader;
@@ -46,8 +44,6 @@ export class HttpConnection implements ExchangeOwner, Unread, Unfinished, Waitin
   /** Answered, but the next request waits until the client has taken some of that. */
   #isHeld = false;
   #isClosing = false;
-  #isStalled = false;
-  readonly #isSecure: boolean;
   #reads = 0;
   #since: number;
   /** When the head of the present request was whole. */
@@ -62,9 +58,11 @@ export class HttpConnection implements ExchangeOwner, Unread, Unfinished, Waitin
       (taker, text) => this.#onLateBody(taker, text),
     );
     this.#since = host.tick;
-    this.#isSecure = "encrypted" in socket;
     readShared(socket, (text) => this.#onData(text));
-    socket.on("data", (bytes: Buffer) => this.#onData(bytes.toString("latin1")));
+    socket.on("data", (bytes: Buffer) => {
+      if (++this.#reads % READS_OF_TURN === 0) this.#reader.spendTurn();
+      this.#onData(bytes.toString("latin1"));
+    });
     socket.on("end", () => this.#onPeerDone());
     socket.on("drain", () => this.#onDrain());
     socket.on("error", () => {}); // "close" follows and says all that matters
@@ -95,9 +93,8 @@ export class HttpConnection implements ExchangeOwner, Unread, Unfinished, Waitin
 
   #onData(text: string): void {
     if (this.#isClosing || this.#isMuted()) return;
-    // The time of a head runs from its first byte, that of the rest of a body from the last one.
-    if (!this.#reader.isInHead) this.#since = this.#host.tick;
-    if (this.#isSecure && ++this.#reads % SECURE_READS === 0) this.#reader.spendTurn();
+    // The time of a head runs from its first byte, that of the rest of a body from the last one, but for what nobody wants of it.
+    if (this.#isBusy || this.#reader.isIdle) this.#since = this.#host.tick;
     this.#reader.add(text);
     this.#readOn();
   }
@@ -277,11 +274,24 @@ export class HttpConnection implements ExchangeOwner, Unread, Unfinished, Waitin
     this.#socket.destroy();
   }
 
-  /** Since when it waits for a request that has not come as a whole, or for its client to hang up; undefined: it is in use. */
-  get idleSince(): number | undefined {
-    const isOver = this.#isClosing && this.#socket.writableFinished;
-    const isUnused = !this.#isClosing && !this.#isBusy && !this.#reader.hasRest && this.#socket.writableLength === 0;
-    return isOver || isUnused ? this.#since : undefined;
+  get use(): Use {
+    if (this.#exchange) return this.#reader.lacksBody && !this.#exchange.isOpen ? "stalled" : "busy";
+    const hasRead = this.#isClosing ? this.#socket.writableFinished : this.#socket.writableLength === 0;
+    return hasRead && !this.#reader.isWaiting ? "idle" : "stalled";
+  }
+
+  get since(): number {
+    return this.use === "busy" ? this.#askedAt : this.#since;
+  }
+
+  get exchange(): Exchange | undefined {
+    return this.#exchange;
+  }
+
+  /** There are too many connections: whoever waits for an answer is told so, as far as it can be. */
+  leavePlace(): void {
+    if (this.#exchange && !this.#exchange.isOpen) this.refuse(new RequestFault(503, TOO_MANY));
+    this.destroy();
   }
 
   /** Says goodbye to a client that waits for nothing. */
@@ -336,7 +346,6 @@ export class HttpConnection implements ExchangeOwner, Unread, Unfinished, Waitin
    */
   #onPeerDone(): void {
     this.#isPeerDone = true;
-    // What it has asked before waits for its turn.
     if (this.#isClosing || this.#reader.isWaiting) return;
     if (!this.#isBusy) this.#close();
     else if (this.#exchange?.isOpen || this.#exchange?.onClose || this.#reader.isInBody) this.destroy();
@@ -385,8 +394,7 @@ export class HttpConnection implements ExchangeOwner, Unread, Unfinished, Waitin
   /** The socket's own timer sees whether a large write makes progress, and is set only while one is under way. */
   #watchWrites(): void {
     const isStalled = this.#socket.writableLength > 0;
-    if (isStalled === this.#isStalled) return;
-    this.#isStalled = isStalled;
+    if (isStalled === (this.#socket.timeout ?? 0) > 0) return;
     this.#socket.setTimeout(isStalled ? this.#host.limits.stalledWriteMs : 0);
   }
 }

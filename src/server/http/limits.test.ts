@@ -52,6 +52,21 @@ describe("a client that takes its time", () => {
     expect(rig.seen).toEqual([]);
   });
 
+  test("with a body that nobody wants is closed, however steadily its bytes drip", async () => {
+    await using rig = await rawRig({ onRequest: (_, response) => response.answer(401, "", "") });
+    const client = rig.client();
+    client.write(`POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 9000\r\n\r\n`);
+    await client.until(({ statuses }) => statuses.length === 1);
+    for (let round = 0; round < 3; round++) {
+      expect(client.isEnded).toBe(false);
+      rig.time.advance(seconds(11));
+      client.write("x");
+      for (let turns = 0; turns < 20; turns++) await turn();
+    }
+    await client.all();
+    expect(client.statuses).toEqual([401]);
+  });
+
   test("has as much more as its body is large", async () => {
     await using rig = await rawRig({ limits: { wholeBody: 5 } });
     const client = rig.client();
@@ -169,6 +184,32 @@ describe("the number of connections", () => {
     await last.until(({ text }) => text.endsWith("<a>"));
     await until(() => idle[0]?.isEnded === true);
     expect(idle.map(({ isEnded }) => isEnded)).toEqual([true, false, false, false]);
+  });
+
+  test.each([
+    ["an answer and go on with a body that nobody wants", 401],
+    ["a body that is not whole", 503],
+  ])("is bounded: those that have %s give way", async (_, status) => {
+    await using rig = await rawRig({ maxConnections: 2 });
+    const echo = rig.listener.onRequest.bind(rig.listener);
+    rig.listener.onRequest = (exchange) => {
+      if (status === 401 && exchange.url === "/held") exchange.answer(401, "", "");
+      else echo(exchange);
+    };
+    const held = [rig.client(), rig.client()];
+    for (const [at, client] of held.entries()) {
+      client.write("POST /held HTTP/1.1\r\nHost: a\r\nContent-Length: 9000\r\n\r\n{");
+      await until(() => rig.listener.connections === at + 1);
+      if (status === 401) await client.until(({ statuses }) => statuses.length === 1);
+      else for (let round = 0; round < 20; round++) await turn();
+    }
+    rig.time.advance(seconds(2));
+    const last = rig.client();
+    last.write(post("a"));
+    await last.until(({ text }) => text.endsWith("<a>"));
+    await until(() => held.some(({ isEnded }) => isEnded));
+    expect(held.map(({ isEnded }) => isEnded)).toEqual([true, false]);
+    if (status === 401) expect(held[0]?.statuses).toEqual([401]);
   });
 
   test("of nobody needs no timer", async () => {

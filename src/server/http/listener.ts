@@ -9,11 +9,13 @@ import {
   type Timer,
   type Timers,
 } from "../../contract/index.ts";
+import { systemClock } from "../clock.ts";
 import { dateLine } from "./answer-text.ts";
 import { HttpConnection } from "./connection.ts";
 import { ownConnectionBound } from "./connection-bound.ts";
 import type { ConnectionHost, ConnectionLimits } from "./connection-host.ts";
 import type { Exchange } from "./exchange.ts";
+import { roomMade, TOO_MANY, whoGivesWay } from "./making-room.ts";
 import { RequestFault } from "./request-fault.ts";
 import { RequestTurns } from "./request-turns.ts";
 import { TlsServer, type TlsTerms } from "./tls-server.ts";
@@ -33,6 +35,8 @@ export type HttpListenerOptions = {
   readonly budget?: ByteBudget;
   /** Whose bytes come on a connection from there; `request`: whose body it is. Unset: whoever has that address. */
   readonly holderOf?: (peer: string, request: HttpRequest | undefined) => Holder;
+  /** Who is known by name: then it has a share of the connections. Unset: nobody. */
+  readonly callerOf?: (request: HttpRequest) => Holder | undefined;
   /** Answers a request whose body does not fit in memory now; unset: with 503. */
   readonly onNoRoom?: (request: HttpRequest, response: HttpResponse) => void;
   /** A client was turned away with this status before its request could be handed over as a whole. */
@@ -41,7 +45,7 @@ export type HttpListenerOptions = {
   readonly onUnread?: (peer: string | undefined) => void;
   /** Who sends these headers; `peer`: the other end of the connection, which it is unless this says otherwise. */
   readonly clientAddress?: (peer: string, headers: HttpRequest["headers"]) => string | undefined;
-  /** Unset: as many as the process may hold. Beyond that the longest idle are closed; where none is, new ones are answered with 503. */
+  /** Unset: as many as the process may hold. Beyond that see `whoGivesWay`; where nobody does, new ones are answered with 503. */
   readonly maxConnections?: number;
   /** Without `maxConnections`: at how many ports of the process others may connect, so that each has its part. Unset: this one. */
   readonly ports?: number;
@@ -62,8 +66,10 @@ const LIMITS: ConnectionLimits = { head: 15, body: 30, wholeBody: 300, idle: 65,
 const REFUSED_PART = 1 / 16;
 /** Over TLS, of all: those in their handshakes, for which others that have come through need not go. */
 const HANDSHAKE_PART = 1 / 4;
-/** Of all that there may be: so many idle ones are closed at once, because to find them takes a look at all. */
-const CLOSED_PART = 1 / 64;
+/** Who comes again and again must not have all looked at all the time: what found few is done again after so many times what it took. */
+const LOOKS_PART = 10;
+/** To look at so many takes next to nothing. */
+const FEW = 1_000;
 /** Below that part of the bound the next time at it is news. */
 const CALM_PART = 3 / 4;
 const PROBE_MS = 30_000;
@@ -92,8 +98,8 @@ export class HttpListener implements ConnectionHost {
   #closed: Promise<void> | undefined;
   #taken = 0;
   #isFull = false;
-  /** When everybody was found to be busy. */
-  #busyAt = -1;
+  readonly #clock = systemClock;
+  #lookAfter = 0;
 
   constructor(options: HttpListenerOptions) {
     this.#options = options;
@@ -126,7 +132,7 @@ export class HttpListener implements ConnectionHost {
   }
 
   accept(socket: Socket): void {
-    if (this.#connections.size >= this.#max) this.#closeLongestIdle();
+    if (this.#connections.size >= this.#max) this.#makeRoom();
     if (this.#connections.size >= this.#max + this.#maxRefused) {
       socket.destroy();
       return;
@@ -134,21 +140,30 @@ export class HttpListener implements ConnectionHost {
     if (!this.#timer) this.#arm();
     const connection = new HttpConnection(socket, this);
     this.#connections.add(connection);
-    if (this.#connections.size > this.#max) connection.refuse(new RequestFault(503, "too many connections"));
+    if (this.#connections.size > this.#max) connection.refuse(new RequestFault(503, TOO_MANY));
   }
 
-  /** A client that asks for something goes before those that wait for nothing. */
-  #closeLongestIdle(): void {
+  /** A client that asks for something goes before those that wait for nothing, or have more than their share. */
+  #makeRoom(): void {
     if (!this.#isFull) this.#options.onFull?.(this.#max);
     this.#isFull = true;
-    if (this.#busyAt === this.tick) return;
-    const idle = [...this.#connections].filter(({ idleSince }) => idleSince !== undefined);
-    if (idle.length === 0) this.#busyAt = this.tick;
-    idle.sort((one, other) => (one.idleSince ?? 0) - (other.idleSince ?? 0));
-    for (const connection of idle.slice(0, Math.ceil(this.#max * CLOSED_PART))) {
+    const from = this.#clock.now();
+    if (from < this.#lookAfter) return;
+    const { callerOf } = this.#options;
+    const found = whoGivesWay({
+      clients: this.#connections,
+      most: this.#max,
+      tick: this.tick,
+      holderOf: ({ peerAddress, exchange }) => this.holderOf(peerAddress, exchange),
+      callerOf: ({ exchange }) => exchange && callerOf?.(exchange),
+    });
+    const isCheap = this.#max <= FEW && found.length > 0;
+    if (found.length < roomMade(this.#max) && !isCheap)
+      this.#lookAfter = from + (this.#clock.now() - from) * LOOKS_PART;
+    for (const connection of found) {
       // It is told so later, and the next one comes now.
       this.#connections.delete(connection);
-      connection.destroy();
+      connection.leavePlace();
     }
   }
 

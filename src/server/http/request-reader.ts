@@ -88,6 +88,11 @@ export class RequestReader {
     return this.#body === undefined && this.bodyLength > 0 && this.bodyLength <= this.ahead;
   }
 
+  /** Not all of the present body is here. */
+  get lacksBody(): boolean {
+    return this.#hasRest && !this.hasWholeBody;
+  }
+
   /** How much of the present body has come. */
   get bodyBytes(): number {
     return this.#body?.bytes ?? 0;

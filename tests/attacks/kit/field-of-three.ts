@@ -31,7 +31,9 @@ ${options.config}`;
   const place = started.use(new Workspace(config));
   // Before the first start: the tables are made once, by one process.
   const tokens = await createTokens(place, Object.entries(options.tokens ?? {}));
-  const fleet = await Fleet.start({ count: PROCESSES, config, logs, env: { HOME: place.folder, ...options.env } });
+  const { openFiles } = options;
+  const env = { HOME: place.folder, ...options.env };
+  const fleet = await Fleet.start({ count: PROCESSES, config, logs, env, openFiles });
   started.defer(() => fleet.stop());
   const origins = Array.from({ length: PROCESSES }, (_, at) => fleet.origin(at));
   const kept = started.move();

@@ -7,6 +7,8 @@ export type FieldOptions = {
   readonly gateway?: string;
   /** Of its processes, beside what each has. */
   readonly env?: Readonly<Record<string, string>>;
+  /** How many files each process may open; unset: as many as here. */
+  readonly openFiles?: number;
   /** By name: the arguments of `isthmus token create`. */
   readonly tokens?: Readonly<Record<string, readonly string[]>>;
 };
@@ -24,7 +26,7 @@ export type Field = AsyncDisposable & {
 export async function startOne(options: FieldOptions): Promise<Field> {
   const place = new Workspace(`[gateway]\n${options.gateway ?? ""}\n${options.config}`);
   const tokens = await createTokens(place, options);
-  const origin = await place.up("127.0.0.1:0", { HOME: place.folder, ...options.env });
+  const origin = await place.up("127.0.0.1:0", { HOME: place.folder, ...options.env }, options.openFiles);
   return {
     origins: [origin],
     tokens,
