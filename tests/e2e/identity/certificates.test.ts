@@ -83,7 +83,7 @@ describe("a gateway with certificates", () => {
   });
 
   test("takes tokens over TLS from whoever has no certificate", async () => {
-    await using place = makePlace(`${MTLS}[auth]\ntokens = true\n\n${OPEN}`);
+    await using place = makePlace(`${MTLS}[auth]\ntokens = true\nsamePeople = ["tokens"]\n\n${OPEN}`);
     const token = await place.createToken("--user", "bob");
     const origin = await place.up("127.0.0.1:0");
     const bearer = { authorization: `Bearer ${token}` };
