@@ -25,7 +25,7 @@ test("arguments are captured by the name that rules have for a tool, or by its s
       ["srv3", undefined],
     ]);
   });
-  const told = () => place.log.split("\n").filter((line) => line.includes("and so about nothing"));
+  const told = () => place.log.split("\n").filter((line) => line.includes("names what is not there now"));
   await vi.waitFor(() => expect(told()).toHaveLength(1));
   expect(told()[0]).toContain("three.greeet");
 });

@@ -157,7 +157,10 @@ test("a tool that is held back is missed by nobody: list and status count it, an
   expect((await workspace.run("list")).stdout).toContain(`\n\n${counted}`);
   expect((await workspace.run("list", "--server", "hello")).stdout).toContain(counted);
   expect(JSON.parse((await workspace.run("list", "--json")).stdout)).toMatchObject({ held: ["hello.greet"] });
-  expect((await workspace.run("status")).stdout).toContain(`\n\n${counted}`);
+  // The file of pins, which it reads, is written half a second after a change.
+  await expect
+    .poll(async () => (await workspace.run("status")).stdout, { timeout: 10_000 })
+    .toContain(`\n\n${counted}`);
   const why = 'isthmus: "hello.greet" is held back because it changed; "isthmus pin diff hello.greet" shows how';
   for (const verb of [
     ["call", "hello.greet", "name=Ada"],
