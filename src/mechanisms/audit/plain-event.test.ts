@@ -20,6 +20,19 @@ describe("plainEvent", () => {
     ["notes:all?key=hunter2", "notes:all"],
     ["web.https://ann:hunter2@h.test/x?sig=hunter2", "web.https://h.test/x"],
     ["my_web-2.notes://all?key=hunter2", "my_web-2.notes://all"],
+    ["jdbc:postgresql://ann:hunter2@h.test/db", "jdbc:postgresql://h.test/db"],
+    ["url:https://ann:hunter2@h.test/x", "url:https://h.test/x"],
+    ["view-source:https://ann:hunter2@h.test/x?y", "view-source:https://h.test/x"],
+    ["https:/ann:hunter2@h.test/x", "https:/h.test/x"],
+    ["https:ann:hunter2@h.test/x", "https:h.test/x"],
+    ["https:\\\\ann:hunter2@h.test/x", "https:\\\\h.test/x"],
+    ["postgres:ann:hunter2@h.test", "postgres:h.test"],
+    ["https://ann:a/hunter2@h.test/x", "https://h.test/x"],
+    ["https://h.test:80/@ann/x", "https://h.test:80/@ann/x"],
+    ["https://h.test/x%3Ftoken=hunter2", "https://h.test/x"],
+    ["https://h.test/x%253ftoken=hunter2", "https://h.test/x"],
+    ["https://h.test/x%23hunter2", "https://h.test/x"],
+    ["https://h.test/x\uff1ftoken=hunter2", "https://h.test/x"],
   ])("has of %s where it leads, whatever event it stands in", (uri, plain) => {
     const details = { reason: "rule", tool: uri, calledAs: uri };
     for (const kind of ["resource", "template", "operation", undefined]) {
@@ -39,6 +52,14 @@ describe("plainEvent", () => {
     const granted = { ...event("https://h.test/x?id=*"), type: "ACCESS_GRANTED" } as const;
     expect(plainEvent(granted)).toBe(granted);
   });
+});
+
+test.each([
+  [" https://ann:hunter2@h.test/x", " https://h.test/x"],
+  ["\thttps://ann:hunter2@h.test/x", "\thttps://h.test/x"],
+  ["//ann:hunter2@h.test/x", "//h.test/x"],
+])("plainTarget has of the resource %j where it leads", (name, plain) => {
+  expect(plainTarget({ kind: "resource", name })).toBe(plain);
 });
 
 test("plainTarget names a resource without its query", () => {

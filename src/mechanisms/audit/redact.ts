@@ -53,15 +53,21 @@ function withoutEscapes(text: string): string {
   );
 }
 
+/** Where a query or fragment begins, also in escapes and in wide letters. */
+const QUERY = /(?:[?#\uff1f\uff03]|%(?:25)*(?:3f|23)).*$/is;
+/**
+ * Of an address all up to its user, and the user, which some write behind one slash, behind none or in an address in another one
+ * (`jdbc:`, also behind the name of a server, as rules have it). A password may have a slash in it, a port has none.
+ */
+const USER =
+  /^([\s\p{Cc}]*(?:(?:[\w.+-]*:)+[/\\]+|[/\\]{2,}|[\w.+-]*:))(?:[^/\\]*@|[^/\\@:]*:(?!\d+(?:[/\\]|$))[^@]*@)/u;
+
 /** Addresses may carry passwords and tokens: only where they lead is recorded. */
 export function plainAddress(uri: string): string {
-  return (
-    uri
-      .replace(/[?#].*$/s, "")
-      // Also behind the name of a server, as rules have it.
-      .replace(/^([\w.+-]*:\/\/)[^/]*@/, "$1")
-      .slice(0, MAX_TEXT * 4)
-  );
+  return uri
+    .replace(QUERY, "")
+    .replace(USER, "$1")
+    .slice(0, MAX_TEXT * 4);
 }
 
 /** In a path: whatever follows the id, which may be in escapes or cut off. */

@@ -91,6 +91,8 @@ describe("a place that stands for one server, or one primitive", () => {
     const none = placeFault(hidden, ACME, { server: "none" });
     for (const server of ["srv1", "pay"]) expect(placeFault(hidden, ACME, { server })).toEqual(none);
     expect(placeFault(hidden, ACME, { primitive: "pay__send" })).toBeUndefined();
+    for (const primitive of ["pay.send", "pay.nothing", "nobodys.send"])
+      expect(isOfferedAt(hidden, ACME, { primitive })).toBe(false);
     expect(placeFault(hidden, ADMIN, { server: "srv1" })).toBeUndefined();
     for (const server of ["files", "away"]) expect(placeFault(hidden, ACME, { server })).toBeUndefined();
   });

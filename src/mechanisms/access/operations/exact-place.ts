@@ -21,7 +21,9 @@ export function isOfferedAt(parts: AccessOperationParts, by: Principal, place: B
   const seen = seenAt(parts, by, server);
   if (seen.some(({ name, dotted }) => name === primitive || dotted === primitive)) return true;
   if (isOpenName(primitive)) return undefined;
-  const at = server ?? parts.targetOf(primitive)?.server;
+  // A server that is hidden from them tells no more than one that is not there.
+  const named = parts.targetOf(primitive)?.server;
+  const at = server ?? (named !== undefined && isThere(parts, by, named) ? named : undefined);
   return seen.some((one) => at === undefined || one.server === at) ? false : undefined;
 }
 
