@@ -59,6 +59,16 @@ describeAttacks("variables in the table of a server over the API", { config, tok
     expect([heard.join("\n"), field.log()].join("\n")).not.toContain(SECRET);
   });
 
+  test.each([
+    "http://ann:pw-of-ann@127.0.0.1:9/mcp",
+    "http://pw-of-ann@127.0.0.1:9/mcp",
+    "http:ann:pw-of-ann@127.0.0.1:9",
+  ])("are not needed for a password in the address, which is refused: %s", async (url) => {
+    const { status } = await put({ url });
+    expect(status).toBe(422);
+    expect(field.log()).not.toContain("pw-of-ann");
+  });
+
   test("are refused with where they stand and what can be named instead", async () => {
     const { text } = await put({ url: "EAR/${DB_PASSWORD:-x}" });
     expect(text).toMatch(/url/);

@@ -21,8 +21,8 @@ export async function movedGateway(config: string | undefined): Promise<MovedGat
   const url = new URL(mark.url);
   const listener = await findListener(url);
   const { files = [] } = readGatewayPlace(flags);
-  // A process of the same number, or another gateway at that address: neither has left the mark.
-  if (!listener || (listener.files && !runsWith(listener, files))) return undefined;
+  // The mark may be of another process, or of somebody else's making: only who shows to be this gateway has left it.
+  if (!listener?.isOwn || !runsWith(listener, files)) return undefined;
   if (mark.isGiven) {
     const found = `your gateway of this config was started with another address, ${url.host}`;
     return { found, advice: `name it with --url ${url.host}`, isMeant: true };

@@ -1,5 +1,7 @@
 /** A gateway that listens elsewhere than its config says by now: verbs that find nobody at the new address say where it is. */
 import { existsSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { freePort, HELLO, scriptServer, Workspace } from "./workspace.ts";
 
@@ -61,18 +63,24 @@ describe("while a gateway runs whose config names another address by now", () =>
 
   test("a mark of a process that is gone, or of an address at which no such gateway is, is not believed", async () => {
     const mark = JSON.parse(workspace.read(MARK));
+    // It says that it is a gateway, and cannot show whose.
+    const impostor = createServer((_request, response) => response.end('{"name":"isthmus"}'));
+    await new Promise<void>((resolve) => impostor.listen(0, "127.0.0.1", resolve));
     const gone = [
       { ...mark, pid: 4_194_305 },
       { ...mark, url: `http://127.0.0.1:${await freePort()}/mcp` },
       { ...mark, url: 7 },
       { ...mark, url: "file:///etc/hostname" },
       "nonsense",
+      { ...mark, url: `http://127.0.0.1:${(impostor.address() as AddressInfo).port}/mcp` },
     ];
     for (const one of gone) {
       writeFileSync(workspace.path(MARK), JSON.stringify(one));
       const { stderr } = await workspace.run("status");
       expect(stderr).toMatch(/^isthmus: no gateway runs at .*; "isthmus up" starts one\n$/);
     }
+    impostor.closeAllConnections();
+    impostor.close();
     writeFileSync(workspace.path(MARK), JSON.stringify(mark));
     expect((await workspace.run("status")).stderr).toContain(said());
   });

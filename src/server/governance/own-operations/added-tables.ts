@@ -25,7 +25,14 @@ function refuseVariables(value: unknown, path: readonly PropertyKey[], context: 
 
 /** No command: whoever has a token for this must not be able to start programs. No secret: only where it stands. */
 const writtenServer = z.strictObject({
-  url: z.string().min(1).max(2_048).describe("Where it listens."),
+  url: z
+    .string()
+    .min(1)
+    .max(2_048)
+    .refine((text) => !hasUser(text), {
+      error: "expected an address without a user: name a variable under headers instead",
+    })
+    .describe("Where it listens."),
   transport: z.enum(["http", "sse"]).optional(),
   prefix: z.string().max(63).optional().describe("What stands before the dot in the names of its tools."),
   headers: z
@@ -39,6 +46,12 @@ const writtenServer = z.strictObject({
 });
 
 export const serverTable = writtenServer.superRefine((table, context) => refuseVariables(table, [], context));
+
+/** What is no address at all is refused elsewhere. */
+function hasUser(text: string): boolean {
+  const { username = "", password = "" } = URL.parse(text) ?? {};
+  return username !== "" || password !== "";
+}
 
 const pattern = z.string().min(1).max(200);
 
