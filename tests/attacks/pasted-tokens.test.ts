@@ -10,7 +10,7 @@ tokens = true
 [access]
 defaultPolicy = "opt-out"
 ${helloServer()}`;
-const BOSSES = ["byHash", "byServer", "byClient", "byUser", "byHeader"] as const;
+const BOSSES = ["byHash", "byServer", "byClient", "byUser", "byHeader", "byLine", "byQuote", "byAddress"] as const;
 const tokens = {
   op: ["--user", "op", "--role", "operator"],
   view: ["--user", "view", "--role", "viewer"],
@@ -37,6 +37,9 @@ describeAttacks("a token that is pasted into a revocation", { config, tokens }, 
     ["byClient", (id) => ({ type: "client", id })],
     ["byUser", (id) => ({ type: "user", id })],
     ["byHeader", (token) => ({ type: "client", hash: `Bearer ${token}` })],
+    ["byLine", (token) => ({ type: "user", id: `Authorization: Bearer ${token}` })],
+    ["byQuote", (token) => ({ type: "client", id: `"${token}".` })],
+    ["byAddress", (token) => ({ type: "user", id: `http://127.0.0.1/?token=${token}` })],
   ])("is refused, and nobody reads it anywhere (%s)", async (boss, body) => {
     const token = field.token(boss);
     const refused = await revoke(field, body(token));

@@ -6,6 +6,7 @@ const PREFIX = "isth_";
 const TOKEN_BYTES = 32;
 const ID_LENGTH = 12;
 const STATIC_TOKEN = /^isth_[A-Za-z0-9_-]{43}$/;
+const ANYWHERE = /isth_[A-Za-z0-9_-]{43}/;
 
 export function makeToken(): string {
   return PREFIX + randomBytes(TOKEN_BYTES).toString("base64url");
@@ -14,6 +15,11 @@ export function makeToken(): string {
 /** What is no token of ours is not looked for. */
 export function isStaticToken(token: string): boolean {
   return STATIC_TOKEN.test(token);
+}
+
+/** One of ours that stands somewhere in a text: in quotes, behind the name of a header, in an address. */
+export function staticTokenIn(text: string): string | undefined {
+  return ANYWHERE.exec(text)?.[0];
 }
 
 /** SHA-256, in hex: enough for what is random, where a password would need more. */

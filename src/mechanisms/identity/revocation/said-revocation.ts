@@ -5,7 +5,7 @@
 import * as z from "zod";
 import { GatewayError } from "../../../contract/index.ts";
 import { looksSecret } from "../../audit/index.ts";
-import { isStaticToken, tokenHash } from "../static-token.ts";
+import { staticTokenIn, tokenHash } from "../static-token.ts";
 import type { BlockOrder } from "./make-block.ts";
 
 export const name = z.string().min(1).max(256);
@@ -76,18 +76,13 @@ function keyOf({ type, hash, id }: Revocation): string {
   if (type === "downstream") throw wrong("hash", "downstream needs a hash");
   if (id === undefined) throw wrong("id", type === "client" ? "client needs a hash or an id" : `${type} needs an id`);
   if (isToken && hashIn(id) !== undefined) return hashIn(id) ?? id;
-  if (tokenIn(id) !== undefined)
+  // What else looks like a secret may be somebody's name.
+  if (staticTokenIn(id) !== undefined)
     throw wrong("id", "this is a token: write `type` client, and its SHA-256 in hex as `hash`");
   return id;
 }
 
 const IS_CLIENT = "; a client's name goes into `id`";
-
-/** What is a token of the gateway's own, also as headers have it. What else looks like a secret may be somebody's name. */
-function tokenIn(text: string): string | undefined {
-  const token = text.trim().replace(/^bearer\s+/i, "");
-  return isStaticToken(token) ? token : undefined;
-}
 
 /** The same about the same, with every token as its hash: what a machine has signed has to hold, and it is told nothing that it reads. */
 export function withoutTokens(said: Revocation): Revocation {
@@ -95,9 +90,9 @@ export function withoutTokens(said: Revocation): Revocation {
   const { type } = said;
   if (hash !== undefined && hashIn(hash) === undefined && (type === "client" || type === "downstream")) {
     const isName = type === "client" && !looksSecret("", hash) && id === undefined;
-    return isName ? { ...rest, id: hash } : { ...rest, hash: tokenHash(tokenIn(hash) ?? hash) };
+    return isName ? { ...rest, id: hash } : { ...rest, hash: tokenHash(staticTokenIn(hash) ?? hash) };
   }
-  const token = id === undefined ? undefined : tokenIn(id);
+  const token = id === undefined ? undefined : staticTokenIn(id);
   return token === undefined ? said : { ...rest, type: "client", hash: tokenHash(token) };
 }
 
