@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { ManualTime } from "../../../../tests/kit/manual-time.ts";
 import { call, endWith, mcpRig, until } from "../../../../tests/kit/mcp-rig.ts";
-import type { Slices, Steps } from "../../../contract/index.ts";
 
 const ids = Array.from({ length: 4 }, (_none, at) => at + 1);
 const body = `[${ids.map((id) => call(id)).join()}]`;
@@ -59,30 +59,44 @@ describe("the answers of a batch", () => {
     await until(() => !rig.runs.last.isRead);
   });
 
-  test("are made in slices: others are served between the messages, which keep their order", async () => {
-    const sliced: (() => void)[] = [];
-    const slices: Slices = {
-      run<Result>(steps: Steps<Result>) {
-        return new Promise<Result>((resolve) => {
-          const turn = () => {
-            const { done, value } = steps.next();
-            if (done) resolve(value);
-            else sliced.push(turn);
-          };
-          sliced.push(turn);
-        });
-      },
+  /** Each call takes longer than a turn, so that the next one waits. */
+  async function slowRig() {
+    const time = new ManualTime();
+    const rig = await mcpRig({ time });
+    rig.runs.onStart = (run) => {
+      time.advance(10);
+      run.write(endWith({ text: "x" }));
     };
-    await using rig = await mcpRig({ slices });
+    return rig;
+  }
+
+  test("are made in turns: others are served between the messages, which keep their order", async () => {
+    await using rig = await slowRig();
     const session = await rig.initialize("2025-03-26");
-    rig.runs.onStart = (run) => run.write(endWith({ text: "x" }));
     const answer = rig.send({ body, headers: { ...session, ...JSON_ONLY } });
-    await until(() => sliced.length === 1);
-    for (const [at] of ids.entries()) {
-      expect(rig.runs.started).toHaveLength(at);
-      sliced.shift()?.();
-    }
-    sliced.shift()?.();
+    await until(() => rig.runs.started.length === 1);
+    await until(() => rig.runs.started.length === ids.length);
     expect((await answer).json<Answers>().map(({ id }) => id)).toEqual(ids);
+  });
+
+  test("come to nothing where the session ends meanwhile, and no further call is begun", async () => {
+    await using rig = await slowRig();
+    const session = await rig.initialize("2025-03-26");
+    const answer = rig.send({ body, headers: { ...session, ...JSON_ONLY } });
+    await until(() => rig.runs.started.length === 1);
+    await rig.send({ method: "DELETE", headers: session });
+    await answer;
+    expect(rig.runs.started.length).toBeLessThan(ids.length);
+  });
+
+  test("are not made any more for a client that is gone", async () => {
+    await using rig = await slowRig();
+    const session = await rig.initialize("2025-03-26");
+    const stream = rig.open({ body, headers: { ...session, accept: "text/event-stream" } });
+    await until(() => rig.runs.started.length === 1);
+    (await stream).close();
+    const begun = rig.runs.started.length;
+    for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+    expect(rig.runs.started.length - begun).toBeLessThanOrEqual(1);
   });
 });

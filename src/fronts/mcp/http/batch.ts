@@ -1,7 +1,7 @@
 /**
  * A batch of 2025-03-26: answered as one array, or as one stream as soon as anything must go out before the answers. Long
  * answers go out as they come, in either form: a client that does not read them is cut off like any other. Its messages are taken
- * in slices, between which others are served: each of them may ask for all that there is to list.
+ * in turns, between which others are served: each of them may ask for all that there is to list.
  */
 import type { HeldMessage, HttpResponse, Principal, Steps } from "../../../contract/index.ts";
 import type { Session } from "../../../mechanisms/sessions/index.ts";
@@ -12,6 +12,7 @@ import { handleRequest } from "../requests.ts";
 import type { Accepts } from "./accept.ts";
 import type { HttpContext } from "./http-context.ts";
 import { SseStream } from "./sse-stream.ts";
+import { RETRY_LINE } from "./unavailable.ts";
 
 /** So many characters of answers wait for the others of their batch. */
 const MAX_KEPT = 1024 * 1024;
@@ -36,7 +37,9 @@ export function handleBatch(http: HttpContext, input: BatchInput): void {
   }
   const answers = messages.filter((message) => message instanceof MessageFault || message.kind === "request").length;
   const batch = new BatchResponse(http, response, accepts, answers);
-  void http.front.slices.run(takeEach(http, input, messages, batch));
+  if (http.batches.take(input.principal, takeEach(http, input, messages, batch))) return;
+  const message = "Too many batches of this caller wait to be taken; wait for their answers.";
+  response.answer(503, JSON_LINES + RETRY_LINE, errorText("null", { code: -32603, message }));
 }
 
 function* takeEach(
@@ -47,6 +50,12 @@ function* takeEach(
 ): Steps<void> {
   for (const message of messages) {
     const outlet = new BatchOutlet(batch);
+    const isAsked = message instanceof MessageFault || message.kind === "request";
+    // Nothing is begun for a client that is gone, nor in a session that has ended meanwhile.
+    if (session.isEnded || (isAsked && batch.isOver)) {
+      if (isAsked) outlet.drop();
+      continue;
+    }
     try {
       if (message instanceof MessageFault) outlet.answer(faultText(message));
       else if (message.kind === "request")

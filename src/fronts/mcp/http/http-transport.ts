@@ -4,6 +4,7 @@ import type { Session } from "../../../mechanisms/sessions/index.ts";
 import type { FrontContext } from "../front-context.ts";
 import { isModernVersion } from "../modern/envelope-check.ts";
 import type { ModernContext } from "../modern/modern-context.ts";
+import { BatchTurns } from "./batch-turns.ts";
 import { CallJournals } from "./call-journals.ts";
 import { createGate } from "./gate.ts";
 import { handleGet } from "./get.ts";
@@ -31,6 +32,7 @@ export function createHttpTransport(front: FrontContext, modern: ModernContext):
     front,
     modern,
     gate: createGate(front.config),
+    batches: new BatchTurns(front.clock),
     lateAnswers: new LateAnswers(front.clock, front.timers),
     modernAnswers: new LateAnswers(front.clock, front.timers, MODERN_PATIENCE_MS),
     journals: front.cluster?.hop && new CallJournals(front.cluster.state),
