@@ -40,7 +40,8 @@ ${options.config}`;
   return {
     origins,
     tokens,
-    run: (args, env) => place.run(args, { ISTHMUS_LISTEN: new URL(origins[0] ?? "").host, ...env }),
+    // Each process has a config of its own: by its address the verb means the gateway, whatever config is here.
+    run: (args, env) => place.run(isElsewhere(args) ? args : [...args, "--url", origins[0] ?? ""], env),
     folder: (at) => fleet.folder(at),
     home: place.folder,
     log: () =>
@@ -49,6 +50,11 @@ ${options.config}`;
         .join(""),
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
+}
+
+/** It says itself which one it means. */
+function isElsewhere(args: readonly string[]): boolean {
+  return args.includes("--url") || args.includes("--config");
 }
 
 /** All but the first side by side. */
