@@ -89,7 +89,10 @@ export interface StagedRun {
   onAnswers: ((answers: readonly Answer[]) => void) | undefined;
   /** Whether anybody takes what the call says at the moment. A client that has gone may come back; a task is read by who keeps it. */
   readonly isRead: boolean;
-  /** Set by a stage: asked when the call has waited in line for its provider. Why it may not be sent any more; undefined: it may. */
+  /**
+   * Set by a stage: asked before each sending of a call that had to wait, in line or in a stage, or was lost with its provider. Why it
+   * may not be sent any more; undefined: it may.
+   */
   beforeSending?: (() => Promise<GatewayError | undefined>) | undefined;
   /** Told before its caller is when the run ends without its stages, which may still hold what they know of it. */
   witness: { ending(error: GatewayError): void } | undefined;

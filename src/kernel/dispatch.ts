@@ -54,6 +54,13 @@ function refusalNow({ refusal }: Pick<DispatchOptions, "refusal">, call: Call): 
   }
 }
 
+/** As `refusalNow`, of a call whose stages have a word in it, too. Never rejects. */
+async function refusalOfAll(options: DispatchOptions, call: Call, run: LiveRun): Promise<GatewayError | undefined> {
+  const ask = async () => await run.beforeSending?.();
+  const denial = (await ask().catch(GatewayError.from)) ?? refusalNow(options, call);
+  return run.isEnded ? endOf(run) : denial;
+}
+
 type DispatchTarget = { readonly provider: Provider; readonly slots: Slots; readonly breaker: Breaker };
 
 export function createDispatch(options: DispatchOptions): (isRepeatable: boolean) => Next {
@@ -67,14 +74,29 @@ export function createDispatch(options: DispatchOptions): (isRepeatable: boolean
       if (run.isEnded) return Promise.reject(endOf(run));
       if (options.isFull()) return Promise.reject(new GatewayError("OVERLOADED", { message: NO_ROOM }));
       const [since = 0] = call.timing?.entered ?? [];
-      const denial = options.clock.now() - since > JUDGED_MS ? refusalNow(options, call) : undefined;
-      if (denial) return Promise.reject(denial);
-      const refusal = found.breaker.strain === 0 ? undefined : found.breaker.refuse(call, options.clock.now());
-      if (refusal) return Promise.reject(refusal);
-      const attempt = new Attempt({ call, out, run, target: found, options, tries: isRepeatable ? 2 : 1 });
-      const slot = found.slots.tryTake(sharingCallerOf(call));
-      return slot ? attempt.go(slot) : attempt.queue();
+      const isLate = options.clock.now() - since > JUDGED_MS;
+      const attempt: AttemptParts = { call, out, run, target: found, options, tries: isRepeatable ? 2 : 1 };
+      if (isLate && run.beforeSending) return judgeFirst(attempt);
+      const denial = isLate ? refusalNow(options, call) : undefined;
+      return denial ? Promise.reject(denial) : send(attempt);
     };
+}
+
+async function judgeFirst(attempt: AttemptParts): Promise<void> {
+  const denial = await refusalOfAll(attempt.options, attempt.call, attempt.run);
+  if (denial) throw denial;
+  await send(attempt);
+}
+
+/** Now, or as soon as there is a slot. */
+function send(parts: AttemptParts): Promise<void> {
+  const { call, options } = parts;
+  const { breaker, slots } = parts.target;
+  const refusal = breaker.strain === 0 ? undefined : breaker.refuse(call, options.clock.now());
+  if (refusal) return Promise.reject(refusal);
+  const attempt = new Attempt(parts);
+  const slot = slots.tryTake(sharingCallerOf(call));
+  return slot ? attempt.go(slot) : attempt.queue();
 }
 
 function endOf({ call }: LiveRun): GatewayError {
@@ -150,9 +172,8 @@ class Attempt implements Out, RunControl {
   /** What was true when it came into the line may not be any more. */
   async #whyUnsent(): Promise<GatewayError | undefined> {
     const { call, run, target, options } = this.#parts;
-    const ask = async () => await run.beforeSending?.();
-    const denial = run.isEnded ? undefined : ((await ask().catch(GatewayError.from)) ?? refusalNow(options, call));
-    if (run.isEnded) return new GatewayError("CANCELLED");
+    if (run.isEnded) return endOf(run);
+    const denial = run.beforeSending ? await refusalOfAll(options, call, run) : refusalNow(options, call);
     // Those before it in the line may have found that the provider does not answer.
     return denial ?? target.breaker.refuse(call, options.clock.now());
   }
@@ -184,14 +205,23 @@ class Attempt implements Out, RunControl {
   readonly #onThrown = (thrown: unknown): void => {
     const error = GatewayError.from(thrown);
     const mayRepeat = error.code === "OUTCOME_UNKNOWN" && !this.#hasWritten && !this.#isEnded;
-    const denial = mayRepeat && this.#tries > 1 ? refusalNow(this.#parts.options, this.#parts.call) : undefined;
-    if (mayRepeat && !denial && --this.#tries > 0) {
-      (this.#parts.run.call as LiveCall).timing.repeats++;
-      return this.#try();
-    }
-    this.#fail(denial ?? error);
-    this.#done();
+    if (!mayRepeat || --this.#tries <= 0) return this.#endBy(error);
+    const { call, run, options } = this.#parts;
+    if (run.beforeSending) void refusalOfAll(options, call, run).then(this.#repeat);
+    else this.#repeat(refusalNow(options, call));
   };
+
+  readonly #repeat = (denial: GatewayError | undefined): void => {
+    // It may have been broken off while a stage was asked.
+    if (denial || this.#isEnded) return this.#endBy(denial ?? new GatewayError("CANCELLED"));
+    (this.#parts.run.call as LiveCall).timing.repeats++;
+    this.#try();
+  };
+
+  #endBy(error: GatewayError): void {
+    this.#fail(error);
+    this.#done();
+  }
 
   /** Lets go of the slot, once. */
   #done(): void {

@@ -95,6 +95,77 @@ describe("a call that had to wait", () => {
     expect([kept.codes, isSent(kept.run)]).toEqual([["NOT_ALLOWED"], false]);
   });
 
+  test("in a stage is not sent when that or another one says so", async () => {
+    let answer: GatewayError | undefined = new GatewayError("CONFIRMATION_REQUIRED");
+    const waits: Stage = async (call, out, next) => {
+      time.advance(500);
+      if (call.run) call.run.beforeSending = () => Promise.resolve(answer);
+      await next(call, out);
+    };
+    const { time, start, isSent } = await rig({ stages: [() => waits], concurrency: 9 });
+    const refused = start();
+    await flush();
+    expect([refused.codes, isSent(refused.run)]).toEqual([["CONFIRMATION_REQUIRED"], false]);
+    answer = undefined;
+    const good = start();
+    await flush();
+    expect([good.codes, isSent(good.run)]).toEqual([[], true]);
+  });
+
+  test("in a stage is not sent when its caller goes while another one is asked", async () => {
+    const asked = Promise.withResolvers<undefined>();
+    const waits: Stage = async (call, out, next) => {
+      time.advance(500);
+      if (call.run) call.run.beforeSending = () => asked.promise;
+      await next(call, out);
+    };
+    const { time, start, isSent } = await rig({ stages: [() => waits] });
+    const { run, codes } = start();
+    await flush();
+    run.cancel();
+    asked.resolve(undefined);
+    await flush();
+    expect([codes, isSent(run)]).toEqual([["CANCELLED"], false]);
+  });
+
+  test("for a provider that was lost is not sent again when a stage says so, and lets go of its slot", async () => {
+    const answers = [new GatewayError("CONFIRMATION_REQUIRED"), undefined];
+    const asks: Stage = (call, out, next) => {
+      if (call.run) call.run.beforeSending = () => Promise.resolve(answers.shift());
+      return next(call, out);
+    };
+    const { provider, start } = await rig({ stages: [() => asks] });
+    const lose = async () => {
+      const { run, codes } = start();
+      await flush();
+      provider.calls.get(run.id)?.crash(new GatewayError("OUTCOME_UNKNOWN"));
+      await flush();
+      return [codes, run.call.timing?.repeats];
+    };
+    expect(await lose()).toEqual([["CONFIRMATION_REQUIRED"], 0]);
+    expect(await lose()).toEqual([[], 1]);
+  });
+
+  test("for a provider that was lost is not sent again when its caller goes while a stage is asked", async () => {
+    const asked = Promise.withResolvers<undefined>();
+    const asks: Stage = (call, out, next) => {
+      if (call.run) call.run.beforeSending = () => asked.promise;
+      return next(call, out);
+    };
+    const { provider, start, isSent } = await rig({ stages: [() => asks] });
+    const { run, codes } = start();
+    await flush();
+    provider.calls.get(run.id)?.crash(new GatewayError("OUTCOME_UNKNOWN"));
+    await flush();
+    run.cancel();
+    asked.resolve(undefined);
+    await flush();
+    expect([codes, run.call.timing?.repeats]).toEqual([["CANCELLED"], 0]);
+    const next = start();
+    await flush();
+    expect(isSent(next.run)).toBe(true);
+  });
+
   test("for a provider that was lost is not sent again", async () => {
     const { provider, judged, start } = await rig();
     const lost = start();
