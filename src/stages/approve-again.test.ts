@@ -20,8 +20,6 @@ beforeEach(() => {
   held = new HeldRig();
 });
 
-const pass: Stage = (call, out, next) => next(call, out);
-
 async function serve(stages: readonly (Stage | undefined)[]): Promise<void> {
   const { time } = held.rig;
   const timing = { clock: time, timers: time, timeoutMs: 10_000 };
@@ -83,53 +81,6 @@ describe("a call whose caller may not make it any more", () => {
     await held.approve(approval);
     expect(calls.map(({ seen }) => seen.error?.code)).toEqual(["NOT_ALLOWED", "NOT_ALLOWED"]);
     expect([held.made, taken]).toEqual([[], []]);
-  });
-});
-
-describe("an approved call that waits in line for its server", () => {
-  const operator = person("op", { user: "op", role: "operator" });
-
-  /** The yes is used, and a call before it has the only slot. */
-  async function inLine() {
-    const { time } = held.rig;
-    const stage = approveStage(held.options, "plant.open", { ...GATE, evidence: "operator" });
-    const isHeld = (call: Call) => JSON.stringify(call.input.value()).includes("held");
-    const stages: (() => Stage)[] = [() => (call, out, next) => (isHeld(call) ? stage : pass)(call, out, next)];
-    held.kernel = await testKernel([held.provider], { stages, clock: time, timers: time, concurrency: 1 });
-    held.rig.offered = (target, session) => held.kernel.kernel.find(target, session);
-    const first = held.start("{}");
-    await settle();
-    const { seen, run } = held.start('{"held":1}');
-    const approval = await held.waiting();
-    await held.rig.decider.decideAs(operator, approval.id, "approve");
-    await settle();
-    expect(await held.rig.rows.get(approval.id)).toMatchObject({ state: "consumed" });
-    const free = async () => {
-      held.provider.calls.get(first.run.id)?.settle();
-      await settle();
-    };
-    return { seen, run, free };
-  }
-
-  test("is sent with the yes that it has used", async () => {
-    const { run, free } = await inLine();
-    await free();
-    expect(held.provider.calls.has(run.id)).toBe(true);
-  });
-
-  const away = () => {
-    throw new GatewayError("STATE_UNAVAILABLE", { message: "away" });
-  };
-
-  test.each<[string, Partial<Pick<HeldRig["rig"], "isRevoked">>, string]>([
-    ["whoever approved it was blocked", { isRevoked: () => true }, "was blocked since"],
-    ["that cannot be looked up", { isRevoked: away }, "away"],
-  ])("is not sent when %s by then", async (_what, change, said) => {
-    const { seen, run, free } = await inLine();
-    Object.assign(held.rig, change);
-    await free();
-    expect(held.provider.calls.has(run.id)).toBe(false);
-    expect(seen.error?.message).toContain(said);
   });
 });
 

@@ -27,6 +27,7 @@ import {
   type Approvals,
   confirmationRequired,
   confirmUrl,
+  DEFINITION_CHANGED,
   type Decider,
   definitionPrint,
   deniedText,
@@ -38,8 +39,10 @@ import {
   isSameDefinition,
   nobodyCanApprove,
   type PageToVisit,
+  POLICY_CHANGED,
   pageToVisit,
   stricter,
+  writtenPrint,
 } from "../mechanisms/approvals/index.ts";
 import { Hold, type HoldOptions, isAnswer } from "./approve-hold.ts";
 import { formQuestion, isConfirmed, OwnQuestion, opensForms, opensPages } from "./approve-questions.ts";
@@ -56,6 +59,11 @@ export type ApproveOptions = HoldOptions & {
   /** Why a call that was let in may not be made any more: much may have changed while it was held. */
   readonly refusal: (call: Call) => GatewayError | undefined;
   readonly offered: FindOffered;
+  /**
+   * Which signatures count now, and where calls of this server go: as another text, a yes that was used is none. The rest of the policy
+   * is asked for whenever a call is judged, by which a call that has its yes may go on under other rules.
+   */
+  readonly groundsOf: (server: string) => string;
   /** The name that rules have for it: it is what people decide about, whatever it is called by. */
   readonly dottedOf: (target: Target) => string;
   /** Takes what a call takes that is made; unset: nothing is counted. */
@@ -95,9 +103,9 @@ export function missingYes(call: Call, { tool, gate, confirm }: PresentNeeds): G
   return notSent(tool, `somebody must approve it by now: ${reasonText(needed.reason)}`);
 }
 
-/** Nothing waits for a yes yet: a repeat asks for one. */
-function notSent(tool: string, why: string): GatewayError {
-  const message = `confirmation_required: ${tool} was not called while it waited, and ${why}. Call again to ask for an approval.`;
+/** Nothing waits for a yes yet: a repeat asks for one. `what`: of the tool, for people. */
+function notSent(tool: string, why: string, what = "was not called while it waited, and"): GatewayError {
+  const message = `confirmation_required: ${tool} ${what} ${why}. Call again to ask for an approval.`;
   return new GatewayError("CONFIRMATION_REQUIRED", { message });
 }
 
@@ -109,6 +117,18 @@ function neededBy(call: Call, gate: Gate | undefined, confirm: Decision | undefi
   const needed = stricter(declared, confirm);
   return needed?.evidence === "none" ? undefined : needed;
 }
+
+/** What a yes was worth when a call used it. */
+type UsedYes = {
+  readonly approval: Approval;
+  /** What the tool said of itself, as `writtenPrint` has it. */
+  readonly written: string;
+  readonly grounds: string;
+};
+
+/** Of a call that was sent, and lost with its server. */
+const LOST =
+  "was called, but its server was lost, so that nobody knows whether it was done. It was not called once more:";
 
 class HeldCall {
   readonly #options: ApproveOptions;
@@ -167,6 +187,11 @@ class HeldCall {
     return definitionPrint(this.#options.offered(target, session));
   }
 
+  #written(): string {
+    const { target, session } = this.#call;
+    return writtenPrint(this.#options.offered(target, session));
+  }
+
   /** The tool says something else of itself than when somebody was asked about it. */
   #isOther({ definition }: Approval): boolean {
     return !isSameDefinition(definition, this.#definition());
@@ -174,11 +199,12 @@ class HeldCall {
 
   /** `ask`: asks anew. */
   async #use(approval: Approval | undefined, ask: () => Promise<Approval>): Promise<Call> {
-    const { approvals, clock, refusal, charges } = this.#options;
+    const { approvals, clock, refusal, charges, groundsOf } = this.#options;
     if (approval?.state !== "approved") throw refusalOf(approval);
-    const why = await approvals.worthlessBecause(approval, this.#definition());
-    if (why !== undefined) {
-      await approvals.revoke(approval, why);
+    const written = this.#written();
+    const worthless = await approvals.worthlessBecause(approval, this.#definition());
+    if (worthless !== undefined) {
+      await approvals.revoke(approval, worthless);
       throw await this.#undecided(await ask());
     }
     if (this.#call.signal.aborted) throw await this.#givenUp(approval);
@@ -189,17 +215,33 @@ class HeldCall {
       throw refused;
     }
     await charges?.()?.take(call);
+    const used = { approval, written, grounds: groundsOf(approval.server) };
     if (!(await approvals.consume(approval, call.id))) throw refusalOf(await approvals.get(approval.id));
+    // Writing that down takes its time.
+    const why = this.#changedSince(used);
+    if (why !== undefined) throw this.#notSent(approval, why);
     const { run } = this.#call;
-    if (run) run.beforeSending = () => this.#overtaken(approval);
+    if (run) run.beforeSending = () => this.#overtaken(used);
     return changedCall(call, { deadline: clock.now() + this.#hold.timeMs, approvedBy: approval.given });
   }
 
   /** Why the yes that it has used is worth nothing by the time at which it would be sent; undefined: it is. */
-  async #overtaken(approval: Approval): Promise<GatewayError | undefined> {
-    // As it was when the yes was used: a definition has flags of ours in it, too, which change with [gate].
-    const why = await this.#options.approvals.worthlessBecause(approval, approval.definition);
-    return why === undefined ? undefined : notSent(approval.tool, `its approval does not hold any more: ${why}`);
+  async #overtaken(used: UsedYes): Promise<GatewayError | undefined> {
+    const { approval } = used;
+    // The definition with our flags was compared when the yes was used: they change with [gate].
+    const worthless = await this.#options.approvals.worthlessBecause(approval, approval.definition);
+    const why = worthless ?? this.#changedSince(used);
+    return why === undefined ? undefined : this.#notSent(approval, why);
+  }
+
+  #changedSince({ approval, written, grounds }: UsedYes): string | undefined {
+    if (!isSameDefinition(written, this.#written())) return DEFINITION_CHANGED;
+    return grounds === this.#options.groundsOf(approval.server) ? undefined : POLICY_CHANGED;
+  }
+
+  #notSent({ tool }: Approval, why: string): GatewayError {
+    const wasSent = (this.#call.timing?.sentAt ?? 0) > 0;
+    return notSent(tool, `its approval does not hold any more: ${why}`, wasSent ? LOST : undefined);
   }
 
   async #undecided(approval: Approval, page?: PageToVisit): Promise<GatewayError> {

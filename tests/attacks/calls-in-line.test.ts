@@ -20,11 +20,14 @@ url = ${JSON.stringify(slow.url)}
 era = "2025"
 concurrency = 1
 sessions = "shared"
+listTtl = "1s"
+headers = { x-account = "mine" }
 `;
-const USERS = ["bob", "cleo", "dan", "eve", "fay", "gus", "hal", "ida"] as const;
+const USERS = ["bob", "cleo", "dan", "eve", "fay", "gus", "hal", "ida", "jan", "kim", "lou"] as const;
 const tokens = {
   ann: ["--user", "ann"],
   op: ["--user", "op", "--role", "operator"],
+  pat: ["--user", "pat", "--role", "operator"],
   root: ["--user", "root", "--role", "admin"],
   ...Object.fromEntries(USERS.map((user) => [user, ["--user", user]])),
 };
@@ -100,7 +103,13 @@ describeAttacks("calls in line that came before a yes was wanted", { config, tok
     text
       .replace(RULES, "")
       .replace("[[servers]]", `[[access.rules]]\nmatch = "slow.work"\neffect = "confirm"\n${more}[[servers]]`);
-  afterEach(() => write((text) => withGate(GATE)(text.replace(RULES, ""))));
+  const withKey = (text: string) =>
+    text.replace(GATE, `${GATE}[[gate.anchors]]\nkey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI${"A".repeat(43)}"\n`);
+  const KEY = /\[\[gate\.anchors\]\][^[]*/;
+  afterEach(async () => {
+    slow.description = "Works.";
+    await write((text) => withGate(GATE)(text.replace(RULES, "").replace(KEY, "").replace('"theirs"', '"mine"')));
+  });
 
   const RULE = withRule("");
   const SIGNED = withRule('evidence = "external_proof"\n');
@@ -150,6 +159,43 @@ describeAttacks("calls in line that came before a yes was wanted", { config, tok
     await expect.poll(() => begun(theirs)).toBe(1);
     slow.endAll();
     expect(await released).toContain('"content":[]');
+  });
+
+  test.each<[string, (typeof USERS)[number], () => Promise<unknown>]>([
+    [
+      "their tool says something else of itself",
+      "jan",
+      async () => {
+        slow.description = "Deletes everything.";
+        await expect.poll(() => namesOf(field, "jan"), { timeout: 8_000 }).toContain("Deletes everything.");
+      },
+    ],
+    ["other keys may sign a yes", "kim", () => write(withKey)],
+    ["calls of their server go elsewhere", "lou", () => write((text) => text.replace('"mine"', '"theirs"'))],
+  ])("are not sent with the yes that they have used when %s by then", async (_what, user, change) => {
+    const { theirs, released, end } = await releasedInLine(user);
+    await change();
+    await end();
+    expect(await released).toMatch(/Call again.*"CONFIRMATION_REQUIRED"/);
+    expect(begun(theirs)).toBe(0);
+  });
+
+  test("are not sent once more, when they are lost, with the yes of somebody blocked by then", async () => {
+    const theirs = `lost ${field.processes}`;
+    await write((text) => RULE(text).replace('"slow.work"', '"slow.again"'));
+    const [, id] = /confirmation_id\W+([\w-]{36})/.exec(await callAs(field, "bob", theirs, "again")) ?? [];
+    expect((await field.api("POST", `/api/approvals/${id}/approve`, {}, { as: "pat", at: 0 })).status).toBe(200);
+    const answer = callAs(field, "bob", theirs, "again");
+    await expect.poll(() => begun(theirs)).toBe(1);
+    const block = { type: "user", id: "pat", reason: "stolen" };
+    expect((await field.api("POST", "/api/revocations", block, { as: "root", at: field.processes - 1 })).status).toBe(
+      201,
+    );
+    const look = async () => (await field.api("GET", "/api/approvals", undefined, { as: "pat", at: 0 })).status;
+    await expect.poll(look, { timeout: 8_000 }).toBe(401);
+    slow.loseAll();
+    expect(await answer).toMatch(/was called, but its server was lost.*blocked since.*"CONFIRMATION_REQUIRED"/);
+    expect(begun(theirs)).toBe(1);
   });
 
   test("are not sent with the yes that they have used when a stronger one is wanted by then", async () => {

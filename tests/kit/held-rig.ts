@@ -47,6 +47,8 @@ export class HeldRig {
   isAlone = false;
   proofTypes: GateFacts["proofTypes"] = ["operator_signature"];
   asksForVisits = true;
+  /** Which keys count, and where the server is. */
+  grounds = "1";
   /** What access says now of a call that it has let in. */
   refusal: (call: Call) => GatewayError | undefined = () => undefined;
 
@@ -84,7 +86,8 @@ export class HeldRig {
     const refusal = (call: Call) => this.refusal(call);
     const offered: FindOffered = (target, session) => this.rig.offered(target, session);
     const dottedOf = ({ provider, name }: Target) => `${provider}.${name}`;
-    const settings = { holdMs: () => 45_000, asksForVisits, facts, refusal, offered, dottedOf };
+    const groundsOf = () => this.grounds;
+    const settings = { holdMs: () => 45_000, asksForVisits, facts, refusal, offered, groundsOf, dottedOf };
     return { approvals, decider, watch, clock: time, timers: time, now, ...settings };
   }
 

@@ -94,7 +94,7 @@ export type ApprovalOrder = {
 /** Why approvals end that nobody has ended. */
 export const DEFINITION_CHANGED = "definition changed";
 const APPROVER_BLOCKED = "whoever approved it was blocked since";
-const POLICY_CHANGED = "policy changed";
+export const POLICY_CHANGED = "policy changed";
 
 export class Approvals {
   /** The calls that wait here. */

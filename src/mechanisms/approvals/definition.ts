@@ -12,6 +12,7 @@ import {
   type Target,
 } from "../../contract/index.ts";
 import { isPinned } from "../pins/index.ts";
+import { withoutFlags } from "./safety-flags.ts";
 
 export type Offered = {
   readonly primitive: Primitive;
@@ -24,6 +25,8 @@ export type FindOffered = (target: Target, session?: SessionRef) => Offered | un
 
 /** Each is asked for with every call that waits, and a definition may be long. */
 const DIGESTS = new WeakMap<Payload, string>();
+/** Definitions without our flags, by those with them. */
+const WRITTEN = new WeakMap<Payload, Payload>();
 
 /**
  * `kind reach digest`; "" for what has no definition that anybody decides by. Of the whole definition, however it is spelt: pins let
@@ -38,6 +41,21 @@ export function definitionPrint(offered: Offered | undefined): string {
     DIGESTS.set(definition, digest);
   }
   return [kind, offered.isForAll ? "all" : "session", digest].join(" ");
+}
+
+/**
+ * Of what its server says of it, without the flags that gateways add by their own settings: these may change while a call waits that
+ * has used its yes, and that makes it no other tool. "" as above.
+ */
+export function writtenPrint(offered: Offered | undefined): string {
+  if (!offered) return "";
+  const { primitive } = offered;
+  let definition = WRITTEN.get(primitive.definition);
+  if (!definition) {
+    definition = withoutFlags(primitive.definition);
+    WRITTEN.set(primitive.definition, definition);
+  }
+  return definitionPrint({ ...offered, primitive: { ...primitive, definition } });
 }
 
 export function isSameDefinition(one: string, other: string): boolean {

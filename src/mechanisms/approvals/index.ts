@@ -1,9 +1,9 @@
 export { type AnchorConfig, Anchors, PROOF_TYPES } from "./anchors.ts";
 export { ApprovalDesk, type PageOrder, type Visit } from "./approval-desk.ts";
-export { Approvals } from "./approvals.ts";
+export { Approvals, DEFINITION_CHANGED, POLICY_CHANGED } from "./approvals.ts";
 export { Decider, type WordProblem } from "./decide.ts";
 export { type Decided, decidedText } from "./decided-text.ts";
-export { definitionPrint, type FindOffered, isSameDefinition } from "./definition.ts";
+export { definitionPrint, type FindOffered, isSameDefinition, writtenPrint } from "./definition.ts";
 export { type Gate, type GateMode, safetyOf, stricter } from "./gate.ts";
 export {
   confirmationRequired,

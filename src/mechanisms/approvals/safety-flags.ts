@@ -1,6 +1,9 @@
 /** Tells clients, in the list, which tools do what cannot be taken back, and which of them wait for somebody's yes. */
-import { mapSteps, type Offer, type Payload, type Primitive, type Steps } from "../../contract/index.ts";
+import { JsonFault, mapSteps, type Offer, type Payload, type Primitive, type Steps } from "../../contract/index.ts";
 import { type GateRules, type Safety, safetyOf } from "./gate.ts";
+
+const SAFETY = ["_meta", "x-mcpax-safety"] as const;
+const GATED = ["_meta", "x-mcpax-gated"] as const;
 
 /** What flagged entries were before: they are judged anew when the rules change. */
 const unflagged = new WeakMap<Primitive, Primitive>();
@@ -40,6 +43,17 @@ function flagged(tool: Primitive, rules: GateRules): Primitive {
 }
 
 function withFlags(definition: Payload, { isIrreversible, gate }: Safety): Payload {
-  const told = isIrreversible ? definition.splice(["_meta", "x-mcpax-safety"], '"irreversible_mutable"') : definition;
-  return gate ? told.splice(["_meta", "x-mcpax-gated"], "true") : told;
+  const told = isIrreversible ? definition.splice(SAFETY, '"irreversible_mutable"') : definition;
+  return gate ? told.splice(GATED, "true") : told;
+}
+
+/** Without what is ours in it, and metadata that are empty without it: what two readers could read differently stays as it is. */
+export function withoutFlags(definition: Payload): Payload {
+  try {
+    const bare = definition.splice(SAFETY).splice(GATED);
+    return /^\{\s*\}$/.test(bare.at(["_meta"]) ?? "") ? bare.splice(["_meta"]) : bare;
+  } catch (error) {
+    if (error instanceof JsonFault) return definition;
+    throw error;
+  }
 }

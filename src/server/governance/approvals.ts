@@ -112,6 +112,7 @@ export function createApprovals(ports: ApprovalPorts): GovernedApprovals {
   let listen: ListenAddress | undefined;
   let anchors = anchorsOf(gate);
   let gateVersion = versionOf(gate);
+  let anchorsVersion = digestOf(gate.anchors);
   const rows = state?.records.approvals ?? new MemoryApprovals();
   const places = new ServerPlaces(config);
   const trail = trailOf();
@@ -168,6 +169,7 @@ export function createApprovals(ports: ApprovalPorts): GovernedApprovals {
     onWait: tellWaiting,
     refusal: ports.refusal,
     offered: ports.offered,
+    groundsOf: (server: string) => `${anchorsVersion}.${places.of(server)}`,
     dottedOf: (target: Target) => dottedName(config, target),
     isTraced: ports.isTraced,
     ...charged,
@@ -323,6 +325,7 @@ export function createApprovals(ports: ApprovalPorts): GovernedApprovals {
       if (isOther) {
         anchors = anchorsOf(gate);
         gateVersion = version;
+        anchorsVersion = digestOf(gate.anchors);
         foundAgain = new WeakMap();
       }
       return isOther;
@@ -338,10 +341,11 @@ export function createApprovals(ports: ApprovalPorts): GovernedApprovals {
 
 /** Approvals that were asked for under other rules are worth nothing: this tells them apart, also after a restart. */
 function versionOf({ mode, evidence, anchors }: GateConfig): string {
-  return createHash("sha256")
-    .update(JSON.stringify([mode, evidence, anchors]))
-    .digest("base64url")
-    .slice(0, 16);
+  return digestOf([mode, evidence, anchors]);
+}
+
+function digestOf(settings: unknown): string {
+  return createHash("sha256").update(JSON.stringify(settings)).digest("base64url").slice(0, 16);
 }
 
 function readKey(file: string): string | undefined {

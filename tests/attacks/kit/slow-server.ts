@@ -1,6 +1,7 @@
 /**
  * A server whose calls run until the test ends them, whatever their callers do: it takes neither a cancel nor a closed
- * connection for a reason to stop, as most servers do. Its tool `job` becomes a task of its own, whose result runs so.
+ * connection for a reason to stop, as most servers do. Its tool `job` becomes a task of its own, whose result runs so. Calls of
+ * `again` may be sent once more where they are lost.
  */
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -10,12 +11,11 @@ type Rpc = {
   method?: string;
   params?: { name?: string; task?: object; taskId?: string; arguments?: { who?: string } };
 };
-type Running = { readonly who: string; readonly end: () => void };
+type Running = { readonly who: string; readonly end: () => void; readonly lose: () => void };
 
-const TOOLS = [
-  { name: "work", inputSchema: { type: "object" } },
-  { name: "job", inputSchema: { type: "object" }, execution: { taskSupport: "optional" } },
-];
+const WORK = { name: "work", inputSchema: { type: "object" } };
+const JOB = { name: "job", inputSchema: { type: "object" }, execution: { taskSupport: "optional" } };
+const AGAIN = { name: "again", inputSchema: { type: "object" }, annotations: { idempotentHint: true } };
 
 function taskOf(taskId: string | undefined): object {
   const createdAt = new Date().toISOString();
@@ -25,6 +25,8 @@ function taskOf(taskId: string | undefined): object {
 export class SlowServer implements AsyncDisposable {
   /** Who has begun a call, in order. */
   readonly begun: string[] = [];
+  /** What it says of `work`. */
+  description = "Works.";
   readonly #running = new Set<Running>();
   #jobs = 0;
   readonly #http = createServer((request, response) => {
@@ -59,6 +61,11 @@ export class SlowServer implements AsyncDisposable {
     for (const one of [...this.#running]) one.end();
   }
 
+  /** The connections of all that run break. */
+  loseAll(): void {
+    for (const one of [...this.#running]) one.lose();
+  }
+
   #answer({ id, method, params }: Rpc, response: ServerResponse): void {
     const result = (value: object) => {
       response.setHeader("content-type", "application/json");
@@ -70,21 +77,25 @@ export class SlowServer implements AsyncDisposable {
         capabilities: { tools: {}, tasks: { cancel: {}, requests: { tools: { call: {} } } } },
         serverInfo: { name: "slow", version: "1" },
       });
-    else if (method === "tools/list") result({ tools: TOOLS });
+    else if (method === "tools/list") result({ tools: [{ ...WORK, description: this.description }, JOB, AGAIN] });
     else if (method === "tools/call" && params?.task) result({ task: taskOf(`job ${++this.#jobs}`) });
     else if (method === "tasks/get") result(taskOf(params?.taskId));
-    else if (method === "tasks/result") this.#run("result", () => result({ content: [] }));
-    else if (method === "tools/call") this.#run(params?.arguments?.who ?? "", () => result({ content: [] }));
+    else if (method === "tasks/result") this.#run("result", response, () => result({ content: [] }));
+    else if (method === "tools/call") this.#run(params?.arguments?.who ?? "", response, () => result({ content: [] }));
     else response.writeHead(id === undefined && method ? 202 : 405).end();
   }
 
-  #run(who: string, answer: () => void): void {
+  #run(who: string, response: ServerResponse, answer: () => void): void {
     this.begun.push(who);
     const running: Running = {
       who,
       end: () => {
         this.#running.delete(running);
         answer();
+      },
+      lose: () => {
+        this.#running.delete(running);
+        response.destroy();
       },
     };
     this.#running.add(running);
