@@ -160,9 +160,26 @@ class ProviderWithHome implements HomedProvider {
   readonly run = (call: Call, out: Out): Promise<void> => {
     if (this.#isClosed) return Promise.reject(new GatewayError("NOT_READY"));
     if (this.#options.isOwn(call.session)) return this.#clients.run(call, out);
-    const ended = this.#part ? this.#runIn(this.#part, call, out) : this.#waiting.add(call, out);
-    return call.verb === "subscribe" ? ended.then(() => this.#wishes.keep(call)) : ended;
+    return call.verb === "subscribe" ? this.#subscribe(call, out) : this.#start(call, out);
   };
+
+  #start(call: Call, out: Out): Promise<void> {
+    return this.#part ? this.#runIn(this.#part, call, out) : this.#waiting.add(call, out);
+  }
+
+  /** What the server would not have is nothing to tell the next instance of. */
+  async #subscribe(call: Call, out: Out): Promise<void> {
+    let isTaken = call.method === "resources/unsubscribe";
+    const watched: Out = {
+      ready: () => out.ready(),
+      write(event) {
+        if (event.type === "end" && event.outcome !== "fault") isTaken = true;
+        return out.write(event);
+      },
+    };
+    await this.#start(call, watched);
+    if (isTaken) this.#wishes.keep(call);
+  }
 
   /** A home that is gone, or is none any more, has not looked at the call: the next one gets it. */
   async #runIn(part: Part, call: Call, out: Out): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Call, Payload, Provider, SessionRef } from "../../contract/index.ts";
+import { type Call, copyText, type Payload, type Provider, payload, type SessionRef } from "../../contract/index.ts";
 
 /**
  * What sessions want of a shared server: the resources they hear about, and their log levels. It outlives every instance of
@@ -14,10 +14,11 @@ export class Wishes {
     const { session } = call;
     if (!session || session.isEphemeral) return;
     const own = this.#subscriptions.get(session.id) ?? new Map<string, Call>();
-    const uri = call.input.at(["uri"]) ?? "";
+    const uri = copyText(call.input.at(["uri"]) ?? '""');
     if (call.method === "resources/unsubscribe") own.delete(uri);
-    else own.set(uri, call);
-    this.#subscriptions.set(session.id, own);
+    else own.set(uri, shortened(call, uri));
+    if (own.size > 0) this.#subscriptions.set(session.id, own);
+    else this.#subscriptions.delete(session.id);
   }
 
   keepLevel(session: SessionRef, input: Payload): void {
@@ -36,6 +37,11 @@ export class Wishes {
       for (const call of own.values())
         void provider.run({ ...call, id: `${call.id}+`, deadline }, nobody).catch(() => undefined);
   }
+}
+
+/** It is kept for long: without the message that it came in, and without its run, which is over. */
+function shortened({ run: _over, ...call }: Call, uri: string): Call {
+  return { ...call, input: payload(`{"uri":${uri}}`) };
 }
 
 const nobody = { write: () => true, ready: () => Promise.resolve() };
